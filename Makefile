@@ -1,0 +1,75 @@
+# Holdfast: `make run` and `make test` set up everything they need; `make` alone lists the targets.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+WORKERS ?= 2
+ARGS ?=
+
+# Start-up of the installed program doubles without compiled bytecode.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help run check test test-full lint format bench lock clean system clis
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/.runtime ## set up, then start the terminal chat (no key, no root, no Node needed)
+	@$(BIN)/holdfast chat $(ARGS)
+
+check: lint ## the quick loop: lint, types, import contracts, unit tests
+	$(BIN)/pytest -n $(WORKERS) -m "not e2e and not full and not alone" $(ARGS)
+
+test: system lint clis ## set up, then every test but the `full` ones (ARGS="-k PE3" narrows it)
+	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest -n $(WORKERS) -m "not full and not alone" $(ARGS)
+	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest -m "alone and not full" $(ARGS) || [ $$? -eq 5 ]
+
+test-full: system lint clis ## every test there is, the hour-long ones too
+	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest $(ARGS)
+
+lint: $(VENV)/.dev ## ruff, mypy and the import contracts
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev ## let ruff rewrite what it can
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(VENV)/.bench ## the benchmarks, side by side with the rivals
+	@set -e; for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python "$$bench" $(ARGS); done
+
+lock: $(VENV)/.bootstrap ## renew requirements/*.txt (ARGS=--upgrade moves the pins)
+	tools/lock.sh $(ARGS)
+
+clean: ## remove what the targets above made
+	rm -rf $(VENV) .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+system: $(VENV)/.bootstrap
+	@tools/system_packages.sh
+	@tools/install_node.sh
+
+clis: $(VENV)/.dev
+	@PATH="$(CURDIR)/.tools/bin:$$PATH" tools/install_clis.sh || { \
+	  echo "make: the host CLIs are not installed; tests that drive them will be skipped"; [ "$$CI" != true ]; }
+
+# One stamp per lock: a second run costs nothing, a changed lock installs again.
+$(VENV)/.bootstrap: requirements/bootstrap.txt tools/bootstrap.sh
+	@tools/bootstrap.sh
+	@touch $@
+
+$(VENV)/.runtime: $(VENV)/.bootstrap requirements/runtime.txt pyproject.toml src/holdfast/_version.py
+	@tools/install.sh requirements/runtime.txt
+	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt
+	@tools/install.sh requirements/dev.txt
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev requirements/benchmark.txt
+	@tools/install.sh requirements/benchmark.txt
+	@touch $@

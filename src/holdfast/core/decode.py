@@ -1,0 +1,177 @@
+"""Turn plain JSON values into typed settings, and say exactly what does not fit.
+
+Every problem carries the path of keys that leads to it; whoever read the file knows the line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+Path = tuple[str | int, ...]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a configuration."""
+
+    path: Path
+    message: str
+
+    def where(self) -> str:
+        return dotted(self.path) or "(top level)"
+
+    def __str__(self) -> str:
+        return f"{self.where()}: {self.message}"
+
+
+def dotted(path: Path) -> str:
+    """`("agents", "rules", 0)` -> `agents.rules[0]`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else (f".{part}" if text else part)
+    return text
+
+
+def camel(name: str) -> str:
+    """`max_lines` -> `maxLines`: how a field is spelled in the configuration."""
+    head, *rest = name.strip("_").split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def key_of(field: dataclasses.Field[Any]) -> str:
+    return str(field.metadata.get("key") or camel(field.name))
+
+
+@cache
+def fields_of(cls: type) -> dict[str, tuple[dataclasses.Field[Any], Any]]:
+    """Configuration key to field and its type; fields marked `internal` cannot be configured."""
+    hints = get_type_hints(cls)
+    return {
+        key_of(field): (field, hints[field.name])
+        for field in dataclasses.fields(cls)
+        if not field.metadata.get("internal")
+    }
+
+
+def decode(cls: type[T], data: object, path: Path = ()) -> tuple[T | None, list[Problem]]:
+    """The typed value, or None and every problem found (not only the first)."""
+    problems: list[Problem] = []
+    value = _decode(cls, data, path, problems, {})
+    return (None if problems else value), problems
+
+
+def _decode(kind: Any, data: object, path: Path, problems: list[Problem], limits: Mapping[str, Any]) -> Any:
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        options = [option for option in get_args(kind) if option is not type(None)]
+        if data is None and len(options) < len(get_args(kind)):
+            return None
+        for option in options:
+            trial: list[Problem] = []
+            value = _decode(option, data, path, trial, limits)
+            if not trial:
+                return value
+        if len(options) == 1:
+            problems.extend(trial)
+        else:
+            problems.append(Problem(path, f"expected {' or '.join(describe(o) for o in options)}, got {show(data)}"))
+        return None
+    if origin is Literal:
+        if data in get_args(kind) and not isinstance(data, bool):
+            return data
+        problems.append(Problem(path, f"expected {describe(kind)}, got {show(data)}"))
+        return None
+    if kind is Any or kind is object:
+        return data
+    if dataclasses.is_dataclass(kind):
+        return _decode_object(kind, data, path, problems)
+    if origin in (tuple, list, Sequence):
+        (item, *_) = get_args(kind)
+        if not isinstance(data, list | tuple):
+            problems.append(Problem(path, f"expected a list of {describe(item)}, got {show(data)}"))
+            return ()
+        return tuple(_decode(item, entry, (*path, i), problems, {}) for i, entry in enumerate(data))
+    if origin in (dict, Mapping) or (isinstance(origin, type) and issubclass(origin, Mapping)):
+        _, item = get_args(kind)
+        if not isinstance(data, Mapping):
+            problems.append(Problem(path, f"expected an object, got {show(data)}"))
+            return {}
+        return {str(k): _decode(item, v, (*path, str(k)), problems, {}) for k, v in data.items()}
+    return _decode_scalar(kind, data, path, problems, limits)
+
+
+def _decode_scalar(kind: Any, data: object, path: Path, problems: list[Problem], limits: Mapping[str, Any]) -> Any:
+    fits = isinstance(data, kind) and (kind is bool or not isinstance(data, bool))
+    if kind is float and isinstance(data, int) and not isinstance(data, bool):
+        data, fits = float(data), True
+    if not fits:
+        problems.append(Problem(path, f"expected {describe(kind)}, got {show(data)}"))
+        return None
+    low, high = limits.get("min"), limits.get("max")
+    if isinstance(data, int | float) and ((low is not None and data < low) or (high is not None and data > high)):
+        bounds = f"between {low} and {high}" if low is not None and high is not None else f"at least {low}"
+        bounds = f"at most {high}" if low is None else bounds
+        problems.append(Problem(path, f"must be {bounds}, got {show(data)}"))
+    return data
+
+
+def _decode_object(cls: Any, data: object, path: Path, problems: list[Problem]) -> Any:
+    if not isinstance(data, Mapping):
+        problems.append(Problem(path, f"expected an object, got {show(data)}"))
+        return None
+    known = fields_of(cls)
+    values: dict[str, Any] = {}
+    before = len(problems)
+    for key, entry in data.items():
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(sorted(known))}"
+            problems.append(Problem((*path, str(key)), f"unknown key {key!r}{hint}"))
+            continue
+        field, kind = known[key]
+        values[field.name] = _decode(kind, entry, (*path, str(key)), problems, field.metadata)
+    for key, (field, _) in known.items():
+        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if required and key not in data:
+            problems.append(Problem(path, f"{key!r} is missing"))
+    if len(problems) > before:
+        return None
+    try:
+        return cls(**values)
+    except ValueError as error:
+        problems.append(Problem(path, str(error)))
+        return None
+
+
+def describe(kind: Any) -> str:
+    """A type in words a user knows."""
+    origin = get_origin(kind)
+    if origin is Literal:
+        return "one of " + ", ".join(repr(option) for option in get_args(kind))
+    if dataclasses.is_dataclass(kind) or origin in (dict, Mapping):
+        return "an object"
+    if origin in (tuple, list):
+        return "a list"
+    names = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
+    return names.get(kind, getattr(kind, "__name__", str(kind)))
+
+
+def show(data: object) -> str:
+    """A value as it may stand in an error message."""
+    if isinstance(data, Mapping):
+        return "an object"
+    if isinstance(data, list | tuple):
+        return "a list"
+    if isinstance(data, bool):
+        return "true" if data else "false"
+    if data is None:
+        return "null"
+    text = repr(data)
+    return text if len(text) <= 60 else text[:57] + "..."
