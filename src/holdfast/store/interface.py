@@ -1,0 +1,277 @@
+"""What the rest of the program knows of the store. Nothing above this room knows SQL.
+
+One `commit` is one transaction: the events, the policies' new state, the remembered decision, the approvals and the
+audit entries of one step are durable together or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from holdfast.core.events import Answer
+from holdfast.core.keys import SessionId, SessionKey
+
+SessionState = Literal["active", "sealing", "sealed"]
+ApprovalStatus = Literal["pending", "answered", "expired", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session of a thread's chain."""
+
+    id: SessionId
+    """Always the main agent's; sub-agents are fields of events."""
+    host: str
+    vault: str
+    started_at: float
+    number: int = 0
+    """Place in the chain, from 1; the store assigns it."""
+    state: SessionState = "active"
+    cwd: str = ""
+    model: str = ""
+    title: str = ""
+    mode: str = "agent"
+    ended_at: float | None = None
+    seal_reason: str = ""
+    seal_mark: str = ""
+    """Set when finalising did not end in time."""
+    sealing_since: float | None = None
+    used: int | None = None
+    window: int | None = None
+    reserve: int | None = None
+    exact: bool = False
+    measured_at: float | None = None
+    compressions: int = 0
+    version: int = 0
+    """Rises with every change; the compare of compare-and-set."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """An event as the transcript keeps it."""
+
+    id: str
+    where: SessionId
+    at: float
+    kind: str
+    data: Mapping[str, Any]
+    """Everything needed to rebuild the event, as JSON values."""
+    invocation: str = ""
+    text: str = ""
+    """What search looks at."""
+    tool: str = ""
+    files: tuple[str, ...] = ()
+    no: int = 0
+    """Number within the session, from 1; the store assigns it."""
+    seq: int = 0
+    """Number within the store; the store assigns it. The search index follows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A question to a person, and its answer."""
+
+    id: str
+    where: SessionId
+    call_id: str
+    created_at: float
+    tool: str
+    question: Mapping[str, Any]
+    """What the card shows: input, diff, findings, the rule that `always` would write."""
+    policy: str = "permission"
+    invocation: str = ""
+    host: str = ""
+    vault: str = ""
+    status: ApprovalStatus = "pending"
+    deadline: float | None = None
+    answer: Answer | None = None
+    answered_at: float | None = None
+    answered_by: str = ""
+    message: str = ""
+    rule: Mapping[str, Any] | None = None
+    """The rule that was written, when the answer was `always` or `for_a_while`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A decision kept by call id, because hosts and frameworks ask again when they resume."""
+
+    call_id: str
+    fingerprint: str
+    """Hash of tool and final input: the same id with another input is another question."""
+    outcome: Mapping[str, Any]
+    approval: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StateRow:
+    """All policies' state for one session and sub-agent."""
+
+    version: int
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step, to be made durable as a whole."""
+
+    where: SessionId
+    events: tuple[EventRecord, ...] = ()
+    state: StateRow | None = None
+    """The new data with the version it was computed from."""
+    remember: Remembered | None = None
+    approvals: tuple[Approval, ...] = ()
+    audit: tuple[Mapping[str, Any], ...] = ()
+    """Audit entries without their chain fields; the store chains them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    events: tuple[EventRecord, ...]
+    """With their numbers."""
+    state_version: int | None = None
+
+
+class StoreError(Exception):
+    """Something the store could not do; the message names the file and the next step."""
+
+
+class StateConflict(StoreError):
+    """Somebody else changed the state meanwhile: read again and decide again."""
+
+
+class SealedError(StoreError):
+    """An event for a session that is sealed; nothing is ever appended after the seal."""
+
+
+class AlreadyDecided(StoreError):
+    """An approval that was answered, has expired or was cancelled before."""
+
+    def __init__(self, approval: Approval) -> None:
+        super().__init__(f"approval {approval.id!r} is already decided: {approval.status}")
+        self.approval = approval
+
+
+class Store(Protocol):
+    """Every method is safe under threads and under several processes on one store."""
+
+    # sessions and chains
+    def open_session(self, session: Session) -> Session:
+        """Add a session to its chain, or return the one that is there; at most one of a chain is active."""
+        ...
+
+    def session(self, session: str) -> Session | None: ...
+
+    def chain(self, key: SessionKey) -> Sequence[Session]:
+        """All sessions of a thread, oldest first."""
+        ...
+
+    def sessions(
+        self,
+        *,
+        user: str | None = None,
+        agent: str | None = None,
+        thread: str | None = None,
+        vault: str | None = None,
+        host: str | None = None,
+        state: SessionState | None = None,
+        limit: int = 100,
+        before: float | None = None,
+    ) -> Sequence[Session]:
+        """Newest first."""
+        ...
+
+    def update_session(self, session: str, expected_version: int, **changes: Any) -> Session:
+        """Compare-and-set; raises `StateConflict`."""
+        ...
+
+    # events and state
+    def commit(self, change: Change) -> Committed:
+        """Durable when it returns. Raises `StateConflict` or `SealedError`, and then nothing was written."""
+        ...
+
+    def events(
+        self,
+        session: str,
+        *,
+        after: int = 0,
+        limit: int = 1000,
+        kinds: Sequence[str] | None = None,
+        invocation: str | None = None,
+        newest_first: bool = False,
+    ) -> Sequence[EventRecord]: ...
+
+    def event(self, event_id: str) -> EventRecord | None: ...
+
+    def events_since(self, seq: int, limit: int = 1000) -> Sequence[EventRecord]:
+        """In store order, over all sessions: what the search index follows."""
+        ...
+
+    def state(self, where: SessionId) -> StateRow: ...
+
+    def remembered(self, where: SessionId, call_id: str) -> Remembered | None: ...
+
+    # approvals
+    def approval(self, approval_id: str) -> Approval | None: ...
+
+    def approvals(
+        self,
+        *,
+        status: ApprovalStatus | None = None,
+        user: str | None = None,
+        session: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[Approval]:
+        """Newest first."""
+        ...
+
+    def settle_approval(
+        self,
+        approval_id: str,
+        *,
+        status: ApprovalStatus,
+        at: float,
+        answer: Answer | None = None,
+        by: str = "",
+        message: str = "",
+        rule: Mapping[str, Any] | None = None,
+    ) -> Approval:
+        """Exactly once: raises `AlreadyDecided` when it is no longer pending."""
+        ...
+
+    # run snapshots: single use
+    def save_snapshot(self, where: SessionId, name: str, data: bytes, at: float) -> None: ...
+
+    def take_snapshot(self, where: SessionId, name: str) -> bytes | None:
+        """The snapshot, removed in the same transaction: only one process ever gets it."""
+        ...
+
+    # small durable facts (directories used, migration stamps, daemon bookkeeping)
+    def note(self, key: str, value: Any) -> None: ...
+
+    def noted(self, key: str) -> Any: ...
+
+    def notes(self, prefix: str) -> Mapping[str, Any]: ...
+
+    # audit
+    def audit(self, *, session: str | None = None) -> Iterator[Mapping[str, Any]]:
+        """Audit entries with their chain fields, oldest first."""
+        ...
+
+    # watching and upkeep
+    def revision(self) -> int:
+        """Changes whenever anything was committed by anyone: cheap to poll."""
+        ...
+
+    def delete_session(self, session: str, *, by: str, at: float) -> None:
+        """Remove a session's text for good, leaving a tombstone in the audit (SC4)."""
+        ...
+
+    def usage(self) -> Mapping[str, Any]:
+        """Rows and bytes, for `holdfast status`."""
+        ...
+
+    def close(self) -> None: ...
