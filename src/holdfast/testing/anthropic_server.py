@@ -117,7 +117,7 @@ class AnthropicServer(ScriptedServer):
         kind = _ERROR_TYPES.get(failure.status, "api_error")
         return {"type": "error", "error": {"type": kind, "message": failure.message}}
 
-    def overflow(self, overflow: ContextOverflow) -> Failure:
+    def overflow(self, overflow: ContextOverflow, request: ModelRequest) -> Failure:
         return Failure(400, f"prompt is too long: {overflow.used} tokens > {overflow.limit} maximum")
 
 

@@ -98,11 +98,17 @@ class ChatCompletionsServer(ScriptedServer):
         yield sse("[DONE]")
 
     def error_body(self, failure: Failure) -> Mapping[str, Any]:
-        kind = "rate_limit_exceeded" if failure.status == 429 else "invalid_request_error"
-        return {"error": {"message": failure.message, "type": kind, "param": None, "code": None}}
+        return openai_error_body(failure)
 
-    def overflow(self, overflow: ContextOverflow) -> Failure:
+    def overflow(self, overflow: ContextOverflow, request: ModelRequest) -> Failure:
         return openai_overflow(overflow)
+
+
+def openai_error_body(failure: Failure) -> Mapping[str, Any]:
+    """OpenAI's form of an error."""
+    kinds = {429: "rate_limit_exceeded", 500: "server_error", 503: "server_error"}
+    kind = kinds.get(failure.status, "invalid_request_error")
+    return {"error": {"message": failure.message, "type": kind, "param": None, "code": None}}
 
 
 def openai_overflow(overflow: ContextOverflow) -> Failure:

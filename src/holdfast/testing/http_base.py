@@ -11,7 +11,7 @@ import gzip
 import json
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -110,8 +110,8 @@ class ScriptedServer(ABC):
         """An error in the protocol's own form."""
 
     @abstractmethod
-    def overflow(self, overflow: ContextOverflow) -> Failure:
-        """How this provider says that the conversation is too long."""
+    def overflow(self, overflow: ContextOverflow, request: ModelRequest) -> Failure | tuple[bytes, ...]:
+        """How this provider says that the conversation is too long: by an error, or by a stream that fails."""
 
     # What a test uses
 
@@ -294,14 +294,18 @@ class _Connection(BaseHTTPRequestHandler):
             self._send_json(answer.status, answer.body)
             return
         request, reply = answer
-        if isinstance(reply, ContextOverflow):
-            reply = owner.overflow(reply)
-        if isinstance(reply, Failure):
-            self._send_failure(owner, reply)
-            return
+        told = owner.overflow(reply, request) if isinstance(reply, ContextOverflow) else reply
+        if isinstance(told, Failure):
+            self._send_failure(owner, told)
+        elif isinstance(told, tuple):
+            self._send_stream(owner, Turn(), told)
+        else:
+            self._send_turn(owner, told, request)
+
+    def _send_turn(self, owner: ScriptedServer, reply: Turn, request: ModelRequest) -> None:
         owner.pause(reply.first_byte_delay)
         if request.stream:
-            self._send_stream(owner, reply, request)
+            self._send_stream(owner, reply, owner.events(reply, request))
         elif reply.cut_after is not None:
             self.close_connection = True
         else:
@@ -347,13 +351,13 @@ class _Connection(BaseHTTPRequestHandler):
         body = owner.error_body(failure) if failure.body is None else failure.body
         self._send_json(failure.status, body, extra)
 
-    def _send_stream(self, owner: ScriptedServer, turn: Turn, request: ModelRequest) -> None:
+    def _send_stream(self, owner: ScriptedServer, turn: Turn, events: Iterable[bytes]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Cache-Control", "no-cache")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for sent, event in enumerate(owner.events(turn, request)):
+        for sent, event in enumerate(events):
             if turn.cut_after is not None and sent >= turn.cut_after:
                 # No closing chunk: the client sees a stream that broke, not one that ended.
                 self.wfile.flush()
