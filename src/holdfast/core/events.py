@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from holdfast.core.history import Item
 from holdfast.core.keys import SessionId
+from holdfast.core.patterns import Rule
 from holdfast.core.targets import Access, Domain
 from holdfast.core.verdict import Mode
 
@@ -170,6 +171,8 @@ class ApprovalAnswered(_Event):
     message: str = ""
     policy: str = ""
     """Whose ask it was: a doom_loop answer resets its counts (DL2)."""
+    rules: tuple[Rule, ...] = ()
+    """What `always` wrote down, or what `for_a_while` grants to this session until it expires."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,15 @@ class Message:
         return template.format_map(_Lenient(self.params))
 
     def to_dict(self) -> dict[str, object]:
-        return {"code": self.code, "params": dict(self.params), "text": self.text()}
+        return {"code": self.code, "params": dict(self.params), "en": self.text("en"), "zh": self.text("zh")}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Message:
+        """A message that was written down: its sentences are kept as they were, whatever the phrase says now."""
+        en, zh = (str(data.get(language, "")).replace("{", "{{").replace("}", "}}") for language in LANGUAGES)
+        params = data.get("params")
+        values = {str(k): str(v) for k, v in params.items()} if isinstance(params, Mapping) else {}
+        return cls(Phrase(str(data.get("code", "plain")), en, zh), values)
 
     def __str__(self) -> str:
         return self.text()

@@ -9,12 +9,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from holdfast.core.messages import Message
+from holdfast.core.messages import Message, Phrase
 
 Decision = Literal["allow", "ask", "deny"]
 Mode = Literal["agent", "full_access"]
 Audience = Literal["model", "user", "both"]
 SealReason = Literal["threshold", "budget", "compressions", "manual", "handoff", "reaped"]
+
+UNATTENDED = Phrase(
+    "merge.unattended",
+    "Nobody can be asked in this run, so it was denied. Add an allow rule, or run it with a person present.",
+    "本次运行无人可询问，因此已拒绝。请添加允许规则，或在有人值守时运行。",
+)
 
 _WEIGHT: Mapping[Decision, int] = {"allow": 0, "ask": 1, "deny": 2}
 
@@ -41,6 +47,10 @@ class RuleRef:
             "line": self.line,
             "index": self.index,
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RuleRef:
+        return cls(**data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,20 @@ class Finding:
             "next": self.next_step.to_dict() if self.next_step else None,
             "lifted": self.lifted,
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Finding:
+        return cls(
+            policy=data["policy"],
+            decision=data["decision"],
+            why=Message.from_dict(data["why"]),
+            hard=data["hard"],
+            rule=RuleRef.from_dict(data["rule"]) if data["rule"] else None,
+            target=data["target"],
+            domain=data["domain"],
+            next_step=Message.from_dict(data["next"]) if data["next"] else None,
+            lifted=data["lifted"],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +197,11 @@ def apply_mode(finding: Finding, mode: Mode) -> Finding:
     return replace(finding, decision="allow", lifted=True)
 
 
-def merge(verdicts: Iterable[Verdict], mode: Mode = "agent", default: Decision = "allow") -> Merged:
-    """Weigh all verdicts: hard deny > deny > ask > allow; on a tie the earlier finding decides."""
+def merge(verdicts: Iterable[Verdict], mode: Mode = "agent", *, interactive: bool = True) -> Merged:
+    """Weigh all verdicts: hard deny > deny > ask > allow; on a tie the earlier finding decides.
+
+    Where nobody can be asked an ask is a deny with a reason, never a hang (PE9).
+    """
     findings: list[Finding] = []
     inject: list[Inject] = []
     warnings: list[Message] = []
@@ -196,9 +223,14 @@ def merge(verdicts: Iterable[Verdict], mode: Mode = "agent", default: Decision =
         history = verdict.history if verdict.history is not None else history
         params = verdict.model_params if verdict.model_params is not None else params
         system = verdict.system if verdict.system is not None else system
+    if not interactive:
+        findings = [
+            replace(f, decision="deny", next_step=f.next_step or UNATTENDED()) if f.decision == "ask" else f
+            for f in findings
+        ]
     deciding = max(findings, key=weight, default=None)
     return Merged(
-        decision=deciding.decision if deciding else default,
+        decision=deciding.decision if deciding else "allow",
         findings=tuple(findings),
         deciding=deciding,
         inject=tuple(inject),

@@ -1,0 +1,381 @@
+"""The only place where a verdict becomes an act.
+
+An event goes through the policies in order, their verdicts are merged once, and the step is made durable as a whole:
+transcript, policies' state, remembered decision, approval and audit in one transaction. Only then is it answered.
+An error of ours denies, and says that it is ours; a read goes on (HO4).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from holdfast.core import events as ev
+from holdfast.core.events import Event, ToolCall, ToolCalled, ToolCalling
+from holdfast.core.keys import SessionId
+from holdfast.core.messages import Language, Phrase
+from holdfast.core.outcome import Outcome, denied, from_merged, settled
+from holdfast.core.policy import EMPTY, Policy, State
+from holdfast.core.verdict import Finding, Mode, Spill, Verdict, merge
+from holdfast.records import record_of
+from holdfast.store.interface import (
+    Approval,
+    Change,
+    Remembered,
+    SealedError,
+    StateConflict,
+    StateRow,
+    Store,
+    StoreError,
+)
+
+OWN_ERROR = Phrase(
+    "plane.own_error",
+    "Holdfast itself failed in {part} ({error}), so this was not allowed. It is not your mistake: run "
+    "`holdfast doctor` and try again.",
+    "Holdfast 自身在 {part} 出错（{error}），因此未放行。这不是你的错误：请运行 `holdfast doctor` 后重试。",
+)
+OWN_ERROR_READ = Phrase(
+    "plane.own_error_read",
+    "Holdfast itself failed in {part} ({error}); this only reads, so it goes on.",
+    "Holdfast 自身在 {part} 出错（{error}）；此操作只读，继续执行。",
+)
+SEALED = Phrase(
+    "plane.sealed",
+    "This session is sealed; nothing more happens in it. The next message starts a new session.",
+    "本会话已封存，不再执行任何操作。下一条消息会开启新会话。",
+)
+USER_DENIED = Phrase("plane.user_denied", "{by} denied this.", "{by} 拒绝了此操作。")
+EXPIRED = Phrase(
+    "plane.expired",
+    "Nobody answered in time, so this was denied. Ask the user, or choose another way.",
+    "无人及时答复，因此已拒绝。请询问用户，或换一种方式。",
+)
+CANCELLED = Phrase("plane.cancelled", "The question was cancelled, so this was denied.", "询问已取消，因此已拒绝。")
+
+_CONFLICT_TRIES = 50
+_FAIL_CLOSED_KINDS = {"tool_calling"}
+
+
+class Outputs(Protocol):
+    """Keeps an output whole and says where; None when it could not be kept."""
+
+    def __call__(self, spill: Spill, where: SessionId, vault: str, at: float) -> Kept | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the plane asks the outside world through, so that tests can answer instead."""
+
+    clock: Callable[[], float]
+    new_id: Callable[[], str]
+    examine: Callable[[ToolCall, str], ToolCall]
+    """Fills in what a call would touch; the second argument is the vault."""
+    keep_output: Outputs
+    compose_output: Callable[[Spill, str | None, Language], str]
+    propose_rules: Callable[[ToolCall, Outcome], Sequence[Mapping[str, Any]]]
+    """The rules an `always` could write, narrowest first; empty when only `once` is possible (PE7)."""
+    language: Callable[[str], Language]
+    """The language of a vault's messages."""
+
+
+class Plane:
+    """`handle(event) -> Outcome`; safe under parallel calls and several processes on one store."""
+
+    def __init__(
+        self,
+        store: Store,
+        policies: Callable[[], Sequence[Policy]],
+        surroundings: Surroundings,
+        *,
+        approval_timeout: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        self.store = store
+        self._policies = policies
+        self._with = surroundings
+        self._approval_timeout = approval_timeout
+
+    def handle(self, event: Event) -> Outcome:
+        """Judge an event, make the step durable, and answer."""
+        try:
+            return self._handle(event)
+        except SealedError:
+            return denied(event.id, Finding("plane", "deny", SEALED(), hard=True))
+        except Exception as error:
+            return self._own_failure(event, "the control plane", error)
+
+    def _handle(self, event: Event) -> Outcome:
+        session = self.store.session(event.where.session)
+        vault = session.vault if session else ""
+        if session is not None and event.mode != session.mode:
+            event = replace(event, mode=_mode(session.mode))
+        if isinstance(event, ToolCalling) and event.call.id:
+            known = self._recall(event)
+            if known is not None:
+                return known
+        for _ in range(_CONFLICT_TRIES):
+            try:
+                return self._decide(event, vault)
+            except StateConflict:
+                continue
+        raise StoreError(f"the state of session {event.where.session!r} changed {_CONFLICT_TRIES} times in a row")
+
+    # deciding
+
+    def _decide(self, event: Event, vault: str) -> Outcome:
+        row = self._state(event.where)
+        states = dict(row.data)
+        verdicts: list[Verdict] = []
+        judged = event
+        if isinstance(event, ToolCalling | ToolCalled):
+            judged = replace(event, call=self._with.examine(event.call, vault))
+        for policy in self._policies():
+            before: State = states.get(policy.name, EMPTY)
+            try:
+                verdict, after = policy.decide(judged, before)
+            except Exception as error:
+                verdicts.append(self._policy_failure(policy, judged, error))
+                continue
+            if after is not before:
+                states[policy.name] = after
+            verdicts.append(verdict)
+            judged = self._rewritten(judged, verdict, vault)
+        merged = merge(verdicts, event.mode, interactive=event.interactive)
+        outcome = from_merged(merged, event.id)
+        if isinstance(judged, ToolCalling) and isinstance(event, ToolCalling) and judged.call.input != event.call.input:
+            outcome = replace(outcome, input=judged.call.input)
+        state = StateRow(row.version, states) if states != row.data else None
+        return self._commit(event, judged, outcome, merged.spill, vault, state)
+
+    def _rewritten(self, event: Event, verdict: Verdict, vault: str) -> Event:
+        """What the next policy sees: it judges what will run, not what was asked for."""
+        if isinstance(event, ToolCalling) and verdict.rewrite_input is not None:
+            call = replace(event.call, input=verdict.rewrite_input)
+            return replace(event, call=self._with.examine(call, vault))
+        if isinstance(event, ToolCalled) and verdict.rewrite_output is not None:
+            return replace(event, result=replace(event.result, output=verdict.rewrite_output))
+        if isinstance(event, ev.HistorySending):
+            changes: dict[str, Any] = {}
+            if verdict.history is not None:
+                changes["history"] = verdict.history
+            if verdict.system is not None:
+                changes["system"] = verdict.system
+            if verdict.model_params is not None:
+                changes["params"] = verdict.model_params
+            return replace(event, **changes) if changes else event
+        return event
+
+    def _state(self, where: SessionId) -> StateRow:
+        row = self.store.state(where)
+        if row.version == 0 and where.subagent:
+            # A sub-agent starts with a copy of what its parent knows; from then on its reads are its own (MB10).
+            return StateRow(0, self.store.state(where.main()).data)
+        return row
+
+    # acting
+
+    def _commit(
+        self, asked: Event, judged: Event, outcome: Outcome, spill: Spill | None, vault: str, state: StateRow | None
+    ) -> Outcome:
+        extra: dict[str, Any] = {}
+        if spill is not None and isinstance(judged, ToolCalled):
+            outcome, extra = self._keep(judged, outcome, spill, vault)
+        if outcome.output is not None and isinstance(judged, ToolCalled):
+            # The transcript holds what the model saw; the whole output lies beside it (SC4).
+            judged = replace(judged, result=replace(judged.result, output=outcome.output))
+        approvals: tuple[Approval, ...] = ()
+        remember: Remembered | None = None
+        if isinstance(judged, ToolCalling) and isinstance(asked, ToolCalling):
+            if outcome.decision == "ask":
+                approval = self._question(judged, outcome, vault)
+                approvals = (approval,)
+                outcome = replace(outcome, approval=approval.id)
+            if judged.call.id:
+                kept = outcome.to_dict()
+                remember = Remembered(judged.call.id, fingerprint(asked), kept, outcome.approval)
+            extra["decision"] = outcome.decision
+            extra["findings"] = [finding.to_dict() for finding in outcome.findings]
+            extra["approval"] = outcome.approval
+        self.store.commit(
+            Change(
+                where=asked.where,
+                events=(record_of(judged, extra=extra),),
+                state=state,
+                remember=remember,
+                approvals=approvals,
+                audit=audit_entries(judged, outcome),
+            )
+        )
+        return outcome
+
+    def _keep(self, event: ToolCalled, outcome: Outcome, spill: Spill, vault: str) -> tuple[Outcome, dict[str, Any]]:
+        kept = self._with.keep_output(spill, event.where, vault, event.at)
+        text = self._with.compose_output(spill, kept.path if kept else None, self._with.language(vault))
+        about = {"path": kept.path, "size": kept.size, "sha256": kept.sha256} if kept else {"path": None}
+        outcome = replace(outcome, output=text, full_output=kept.path if kept else "")
+        return outcome, {"spilled": {**about, "lines": spill.lines, "bytes": spill.size}}
+
+    def _question(self, event: ToolCalling, outcome: Outcome, vault: str) -> Approval:
+        timeout = self._approval_timeout()
+        call = event.call
+        reading = call.reading
+        question: dict[str, Any] = {
+            "input": dict(call.input),
+            "findings": [finding.to_dict() for finding in outcome.findings],
+            "accesses": [
+                {"domain": a.domain, "target": str(a.target), "verb": a.verb, "by": a.by} for a in call.accesses
+            ],
+            "proposals": list(self._with.propose_rules(call, outcome)),
+            "reading": reading.to_dict() if reading is not None else None,
+        }
+        return Approval(
+            id=self._with.new_id(),
+            where=event.where,
+            call_id=call.id,
+            created_at=event.at,
+            tool=call.host_tool or call.tool,
+            question=question,
+            policy=outcome.deciding.policy if outcome.deciding else "permission",
+            invocation=event.invocation,
+            vault=vault,
+            deadline=event.at + timeout if timeout is not None else None,
+        )
+
+    # remembering
+
+    def _recall(self, event: ToolCalling) -> Outcome | None:
+        kept = self.store.remembered(event.where, event.call.id)
+        if kept is None or kept.fingerprint != fingerprint(event):
+            return None
+        outcome = Outcome.from_dict(kept.outcome)
+        if outcome.decision != "ask":
+            return outcome
+        approval = self.store.approval(kept.approval)
+        return self.after_answer(outcome, approval) if approval is not None else None
+
+    def after_answer(self, outcome: Outcome, approval: Approval) -> Outcome:
+        """What an asked outcome has become."""
+        if approval.status == "pending":
+            return outcome
+        if approval.status == "answered" and approval.answer != "deny":
+            return settled(outcome, "allow")
+        phrase = {"expired": EXPIRED(), "cancelled": CANCELLED()}.get(approval.status)
+        why = phrase or USER_DENIED(by=approval.answered_by or "user")
+        finding = Finding(approval.policy, "deny", why)
+        answered = replace(outcome, findings=(*outcome.findings, finding), deciding=finding)
+        return settled(answered, "deny", approval.message)
+
+    # failing
+
+    def _policy_failure(self, policy: Policy, event: Event, error: Exception) -> Verdict:
+        if policy.on_error == "open" or event.kind not in _FAIL_CLOSED_KINDS:
+            return Verdict(warnings=(OWN_ERROR_READ(part=policy.name, error=_name(error)),))
+        if only_reads(event):
+            return Verdict(warnings=(OWN_ERROR_READ(part=policy.name, error=_name(error)),))
+        return Verdict(findings=(Finding(policy.name, "deny", OWN_ERROR(part=policy.name, error=_name(error))),))
+
+    def _own_failure(self, event: Event, part: str, error: Exception) -> Outcome:
+        if event.kind not in _FAIL_CLOSED_KINDS or only_reads(event):
+            warning = OWN_ERROR_READ(part=part, error=_name(error))
+            return Outcome("allow", event.id, warnings=(warning,))
+        return denied(event.id, Finding("plane", "deny", OWN_ERROR(part=part, error=_name(error))))
+
+
+def only_reads(event: Event) -> bool:
+    """Whether a call is known to change nothing: only then may it go on after an error of ours."""
+    if not isinstance(event, ToolCalling):
+        return False
+    call = event.call
+    if call.domain in ("read", "none"):
+        return True
+    return call.reading is not None and call.reading.read_only and not call.reading.unknown
+
+
+def fingerprint(event: ToolCalling) -> str:
+    """Tool and input as they came, in a stable order."""
+    body = json.dumps([event.call.tool, dict(event.call.input)], sort_keys=True, default=str, ensure_ascii=False)
+    return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def audit_entries(event: Event, outcome: Outcome) -> tuple[Mapping[str, Any], ...]:
+    """One entry for every decision, also for what was allowed by itself (AU1)."""
+    if isinstance(event, ToolCalling):
+        return (_tool_entry(event, outcome),)
+    if isinstance(event, ev.ApprovalAnswered):
+        decision = "deny" if event.answer == "deny" else "allow"
+        entry = _entry(event, decision, event.by)
+        entry.update(approval=event.approval, callId=event.call_id, answer=event.answer, message=event.message)
+        entry["rules"] = [rule.ref().to_dict() for rule in event.rules]
+        return (entry,)
+    if isinstance(event, ev.ModeChanged):
+        entry = _entry(event, "allow", event.by)
+        entry.update(what="mode_changed", to=event.to)
+        return (entry,)
+    if outcome.decision != "allow" or outcome.seal is not None:
+        entry = _entry(event, outcome.decision, "policy")
+        entry.update(what=event.kind, findings=[finding.to_dict() for finding in outcome.findings])
+        if outcome.seal is not None:
+            entry["seal"] = outcome.seal.reason
+        return (entry,)
+    return ()
+
+
+def _entry(event: Event, decision: str, by: str) -> dict[str, Any]:
+    where = event.where
+    return {
+        "eventId": event.id,
+        "sessionId": where.session,
+        "user": where.user,
+        "agent": where.agent,
+        "thread": where.thread,
+        "subagent": where.subagent,
+        "invocation": event.invocation,
+        "mode": event.mode,
+        "decision": decision,
+        "permissionDomain": "",
+        "targets": [],
+        "rulePattern": "",
+        "timestamp": event.at,
+        "decidedBy": by,
+    }
+
+
+def _tool_entry(event: ToolCalling, outcome: Outcome) -> Mapping[str, Any]:
+    call = event.call
+    deciding = outcome.deciding
+    by = "pending" if outcome.decision == "ask" else "policy"
+    entry = _entry(event, outcome.decision, by)
+    entry["permissionDomain"] = call.domain
+    entry["targets"] = [str(access.target) for access in call.accesses]
+    entry["accesses"] = [[access.domain, str(access.target), access.verb] for access in call.accesses]
+    if deciding is not None:
+        entry["policy"] = deciding.policy
+        entry["reason"] = deciding.why.text()
+        if deciding.rule is not None:
+            entry["rulePattern"] = deciding.rule.pattern
+            entry["rule"] = deciding.rule.to_dict()
+    entry["lifted"] = any(finding.lifted for finding in outcome.findings)
+    entry["findings"] = [finding.to_dict() for finding in outcome.findings]
+    entry["callId"] = call.id
+    entry["tool"] = call.tool
+    entry["approval"] = outcome.approval
+    return entry
+
+
+def _mode(name: str) -> Mode:
+    return "full_access" if name == "full_access" else "agent"
+
+
+def _name(error: Exception) -> str:
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
