@@ -154,7 +154,8 @@ class Plane:
         outcome = from_merged(merged, event.id)
         if isinstance(judged, ToolCalling) and isinstance(event, ToolCalling) and judged.call.input != event.call.input:
             outcome = replace(outcome, input=judged.call.input)
-        state = StateRow(row.version, states) if states != row.data else None
+        first_of_subagent = row.version == 0 and bool(event.where.subagent)
+        state = StateRow(row.version, states) if states != row.data or first_of_subagent else None
         return self._commit(event, judged, outcome, merged.spill, vault, state)
 
     def _rewritten(self, event: Event, verdict: Verdict, vault: str) -> Event:

@@ -1,0 +1,169 @@
+"""Questions to a person: one service for the page, the terminal, the phone and every waiting hook (PE6).
+
+The store decides who answered first; everybody else gets "already decided". Waiting is polling a revision number that
+any process's commit changes, so a hook, a page and a terminal can wait on the same question.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.core.events import Answer, ApprovalAnswered
+from holdfast.core.keys import SessionId
+from holdfast.core.patterns import Rule
+from holdfast.plane import Plane
+from holdfast.store.interface import AlreadyDecided, Approval, StoreError
+
+A_WHILE = 30 * 60.0
+_POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What came of an answer."""
+
+    approval: Approval
+    problem: str = ""
+    """Why `always` counted only once: the rule could not be written."""
+
+
+class Approvals:
+    """List, answer, expire, cancel and wait."""
+
+    def __init__(
+        self,
+        plane: Plane,
+        *,
+        clock: Callable[[], float],
+        new_id: Callable[[], str],
+        write_rule: Callable[[Rule], Rule],
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._plane = plane
+        self._store = plane.store
+        self._clock = clock
+        self._new_id = new_id
+        self._write_rule = write_rule
+        self._sleep = sleep
+
+    def pending(self, *, user: str | None = None, session: str | None = None) -> Sequence[Approval]:
+        """What waits for an answer, newest first; what is past its deadline is settled on the way."""
+        self.expire_due()
+        return self._store.approvals(status="pending", user=user, session=session)
+
+    def get(self, approval_id: str) -> Approval | None:
+        return self._store.approval(approval_id)
+
+    def answer(
+        self,
+        approval_id: str,
+        answer: Answer,
+        *,
+        by: str,
+        message: str = "",
+        rule: Mapping[str, Any] | None = None,
+    ) -> Answered:
+        """Answer exactly once; raises `AlreadyDecided`. `rule` is the proposal the person saw and chose."""
+        approval = self._store.approval(approval_id)
+        if approval is None:
+            raise StoreError(f"no approval {approval_id!r}; `holdfast approvals list` shows the open ones")
+        now = self._clock()
+        if approval.status != "pending":
+            raise AlreadyDecided(approval)
+        if approval.deadline is not None and now > approval.deadline:
+            raise AlreadyDecided(self._store.settle_approval(approval_id, status="expired", at=now))
+        chosen = self._chosen(approval, answer, rule, now)
+        settled = self._store.settle_approval(
+            approval_id,
+            status="answered",
+            at=now,
+            answer=answer,
+            by=by,
+            message=message,
+            rule={"domain": chosen.domain, "pattern": chosen.pattern, "decision": "allow"} if chosen else None,
+        )
+        problem = ""
+        if chosen is not None and answer == "always":
+            try:
+                chosen = self._write_rule(chosen)
+            except Exception as error:  # the answer stands; only its permanence failed, and the person is told
+                problem = f"approved once; the rule was not written: {error}"
+        self._plane.handle(
+            ApprovalAnswered(
+                id=self._new_id(),
+                at=now,
+                where=approval.where,
+                invocation=approval.invocation,
+                approval=approval_id,
+                call_id=approval.call_id,
+                answer=answer,
+                by=by,
+                message=message,
+                policy=approval.policy,
+                rules=(chosen,) if chosen is not None and not problem else (),
+            )
+        )
+        return Answered(settled, problem)
+
+    def _chosen(self, approval: Approval, answer: Answer, rule: Mapping[str, Any] | None, now: float) -> Rule | None:
+        if answer not in ("always", "for_a_while") or approval.policy != "permission":
+            return None
+        proposals = approval.question.get("proposals") or []
+        if not proposals:
+            raise StoreError(
+                f"approval {approval.id!r} can only be answered once: the command is compound or cannot be known "
+                "before it runs, so no rule would mean the same thing next time"
+            )
+        picked = rule or proposals[0]
+        expires = now + A_WHILE if answer == "for_a_while" else None
+        return Rule(picked["domain"], picked["pattern"], "allow", source="approval", expires=expires)
+
+    def expire_due(self) -> int:
+        """Settle what is past its deadline; returns how many."""
+        now = self._clock()
+        count = 0
+        for approval in self._store.approvals(status="pending", limit=1000):
+            if approval.deadline is not None and now > approval.deadline:
+                count += self._settle(approval.id, "expired", now)
+        return count
+
+    def cancel(self, *, where: SessionId | None = None, approval_id: str | None = None) -> int:
+        """Stop or Cancel: the questions of a session, or one question, end without an answer."""
+        now = self._clock()
+        if approval_id is not None:
+            return self._settle(approval_id, "cancelled", now)
+        session = where.session if where else None
+        open_ones = self._store.approvals(status="pending", session=session, limit=1000)
+        return sum(self._settle(approval.id, "cancelled", now) for approval in open_ones)
+
+    def _settle(self, approval_id: str, status: Any, now: float) -> int:
+        try:
+            self._store.settle_approval(approval_id, status=status, at=now)
+        except AlreadyDecided:
+            return 0
+        return 1
+
+    def wait(self, approval_id: str, *, seconds: float) -> Approval:
+        """Wait until it is decided or the time is up; at its own deadline it expires."""
+        end = self._clock() + seconds
+        revision = -1
+        while True:
+            latest = self._store.revision()
+            if latest != revision:
+                revision = latest
+                approval = self._store.approval(approval_id)
+                if approval is None:
+                    raise StoreError(f"approval {approval_id!r} is gone")
+                if approval.status != "pending":
+                    return approval
+            now = self._clock()
+            if approval.deadline is not None and now > approval.deadline:
+                self._settle(approval_id, "expired", now)
+                revision = -1
+                continue
+            if now >= end:
+                return approval
+            self._sleep(_POLL_SECONDS)
