@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.testing.http_base import HttpCall, PlainAnswer, ScriptedServer, sse, text_pieces
+from holdfast.testing.http_base import HttpCall, PlainAnswer, sse, text_pieces
 from holdfast.testing.model_request import Message, ModelRequest, Role, ToolUse
 from holdfast.testing.script import ContextOverflow, Failure, Step, Turn
+from holdfast.testing.scripted_server import ScriptedServer
 
 _ROLES: dict[str, Role] = {
     "system": "system",

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.testing.http_base import HttpCall, PlainAnswer, ScriptedServer, sse, text_pieces
+from holdfast.testing.http_base import HttpCall, PlainAnswer, sse, text_pieces
 from holdfast.testing.model_request import Message, ModelRequest, ToolUse
 from holdfast.testing.script import ContextOverflow, Failure, ScriptError, Step, Turn
+from holdfast.testing.scripted_server import ScriptedServer
 
 _ROUTE = re.compile(r"/v1(?:beta|alpha)?/models/(?P<model>[^/:]+):(?P<verb>\w+)")
 _STATUS_NAMES = {
