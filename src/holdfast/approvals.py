@@ -67,9 +67,7 @@ class Approvals:
         rule: Mapping[str, Any] | None = None,
     ) -> Answered:
         """Answer exactly once; raises `AlreadyDecided`. `rule` is the proposal the person saw and chose."""
-        approval = self._store.approval(approval_id)
-        if approval is None:
-            raise StoreError(f"no approval {approval_id!r}; `holdfast approvals list` shows the open ones")
+        approval = self._existing(approval_id)
         now = self._clock()
         if approval.status != "pending":
             raise AlreadyDecided(approval)
@@ -149,21 +147,24 @@ class Approvals:
     def wait(self, approval_id: str, *, seconds: float) -> Approval:
         """Wait until it is decided or the time is up; at its own deadline it expires."""
         end = self._clock() + seconds
-        revision = -1
-        while True:
-            latest = self._store.revision()
-            if latest != revision:
-                revision = latest
-                approval = self._store.approval(approval_id)
-                if approval is None:
-                    raise StoreError(f"approval {approval_id!r} is gone")
-                if approval.status != "pending":
-                    return approval
+        revision = self._store.revision()  # before the first look, so that no answer slips in between
+        approval = self._existing(approval_id)
+        while approval.status == "pending":
             now = self._clock()
             if approval.deadline is not None and now > approval.deadline:
                 self._settle(approval_id, "expired", now)
-                revision = -1
-                continue
+                return self._existing(approval_id)
             if now >= end:
-                return approval
+                break
             self._sleep(_POLL_SECONDS)
+            latest = self._store.revision()
+            if latest != revision:
+                revision = latest
+                approval = self._existing(approval_id)
+        return approval
+
+    def _existing(self, approval_id: str) -> Approval:
+        approval = self._store.approval(approval_id)
+        if approval is None:
+            raise StoreError(f"no approval {approval_id!r}; `holdfast approvals list` shows the open ones")
+        return approval
