@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -23,43 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import pytest
+from e2e.installed_clis import CLEAN_PATH, CLIS, find_node
 
-ROOT = Path(__file__).resolve().parents[2]
-CLIS = ROOT / ".tools" / "clis"
-VERSIONS = ROOT / "tools" / "cli_versions.txt"
 DEADLINE_SECONDS = 90.0
-PLAIN_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb"}
-
-
-def pinned_packages() -> dict[str, str]:
-    """`package@version` of each CLI, by our name for it."""
-    lines = (line.split("#")[0].split() for line in VERSIONS.read_text().splitlines())
-    return {fields[0]: f"{fields[1]}@{fields[2]}" for fields in lines if fields}
-
-
-def missing_for(name: str) -> str | None:
-    """What has to be installed before this CLI can be driven; None when all is there."""
-    package = pinned_packages()[name]
-    stamp = CLIS / name / "installed"
-    if not stamp.exists() or stamp.read_text().strip() != package:
-        return f"{package} is not in .tools/clis; run: tools/install_clis.sh {name}"
-    if name == "opencode" and shutil.which("rg", path=PLAIN_ENVIRONMENT["PATH"]) is None:
-        return "OpenCode needs ripgrep (rg) in /usr/bin; run: apt-get install ripgrep"
-    if name == "gemini" and find_node() is None:
-        return "Gemini CLI needs Node 20; run: tools/install_node.sh"
-    return None
-
-
-def requires_cli(*names: str) -> pytest.MarkDecorator:
-    """Skips a test whose CLI is not there; CI fails on a reason that begins `installable:`."""
-    missing = [reason for reason in map(missing_for, names) if reason]
-    return pytest.mark.skipif(bool(missing), reason=f"installable: {'; '.join(missing)}")
-
-
-def find_node() -> str | None:
-    """The Node that runs Gemini CLI: the system's own, else the one of tools/install_node.sh."""
-    return shutil.which("node", path=f"/usr/bin:/usr/local/bin:{ROOT / '.tools' / 'bin'}")
+PLAIN_ENVIRONMENT = {"PATH": CLEAN_PATH, "LANG": "C.UTF-8", "TERM": "dumb"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,3 +275,100 @@ class OpenCode(CliHost):
         """The database that holds every session of this home."""
         database = self.home / ".local" / "share" / "opencode" / "opencode.db"
         return database if database.exists() else None
+
+
+class Codex(CliHost):
+    """Codex's `exec`. `config` is its config.toml; hooks go into `codex_home / "hooks.json"`."""
+
+    name = "codex"
+    trust_hooks = True
+
+    def prepare(self) -> None:
+        self.codex_home = self.home / ".codex"
+        self.codex_home.mkdir(exist_ok=True)
+        self.config = self.codex_home / "config.toml"
+        # Plugins and apps are off because each run would look for github.com and chatgpt.com.
+        self.config.write_text(f"""\
+model = "gpt-5.5"
+model_provider = "fake"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+
+[features]
+plugins = false
+apps = false
+
+[analytics]
+enabled = false
+
+[model_providers.fake]
+name = "fake"
+base_url = "{self.model_url}/v1"
+wire_api = "responses"
+env_key = "FAKE_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+""")
+
+    def prepend_config(self, lines: str) -> None:
+        """Adds top-level keys, which TOML wants before the first table."""
+        self.config.write_text(f"{lines.rstrip()}\n{self.config.read_text()}")
+
+    def environment(self) -> dict[str, str]:
+        return {
+            **super().environment(),
+            "CODEX_HOME": str(self.codex_home),
+            "FAKE_KEY": "dummy",
+            **self.extra_environment,
+        }
+
+    def argv(self, prompt: str, arguments: Iterable[str]) -> list[str]:
+        program = self.program("node_modules/@openai/codex-*/vendor/*/bin/codex")
+        fixed = ["exec", "--json", "--skip-git-repo-check", "-C", str(self.workspace)]
+        trust = ["--dangerously-bypass-hook-trust"] if self.trust_hooks else []
+        return [program, *fixed, *trust, *arguments, prompt]
+
+    def transcript(self, stdout: str) -> Path | None:
+        thread = next((e["thread_id"] for e in json_lines(stdout) if e.get("thread_id")), "none")
+        return next(iter((self.codex_home / "sessions").glob(f"*/*/*/rollout-*-{thread}.jsonl")), None)
+
+
+class Gemini(CliHost):
+    """Gemini CLI without a terminal. `settings` is the user's settings file, changed by edit_settings()."""
+
+    name = "gemini"
+    approval_mode = "yolo"
+
+    def prepare(self) -> None:
+        self.settings = self.home / ".gemini" / "settings.json"
+        self.settings.parent.mkdir(exist_ok=True)
+        settings = {
+            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+            "model": {"name": "gemini-2.5-flash"},
+            # Without this each run would look for play.googleapis.com.
+            "privacy": {"usageStatisticsEnabled": False},
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        }
+        self.settings.write_text(json.dumps(settings, indent=2))
+
+    def edit_settings(self, **changes: Any) -> None:
+        """Sets top-level keys of the user's settings."""
+        self.settings.write_text(json.dumps({**json.loads(self.settings.read_text()), **changes}, indent=2))
+
+    def environment(self) -> dict[str, str]:
+        return {
+            **super().environment(),
+            "GEMINI_API_KEY": "dummy",
+            "GOOGLE_GEMINI_BASE_URL": self.model_url,
+            **self.extra_environment,
+        }
+
+    def argv(self, prompt: str, arguments: Iterable[str]) -> list[str]:
+        program = [str(find_node()), self.program("node_modules/@google/gemini-cli/bundle/gemini.js")]
+        fixed = ["--output-format", "stream-json", "--approval-mode", self.approval_mode]
+        return [*program, *fixed, *arguments, "-p", prompt]
+
+    def transcript(self, stdout: str) -> Path | None:
+        session = next((e["session_id"] for e in json_lines(stdout) if e.get("session_id")), "none")
+        chats = (self.home / ".gemini" / "tmp").glob(f"*/chats/session-*-{session[:8]}.jsonl")
+        return next(iter(chats), None)
