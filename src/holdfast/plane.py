@@ -119,11 +119,10 @@ class Plane:
         vault = session.vault if session else ""
         if session is not None and event.mode != session.mode:
             event = replace(event, mode=_mode(session.mode))
-        if isinstance(event, ToolCalling) and event.call.id:
+        for _ in range(_CONFLICT_TRIES):
             known = self._recall(event)
             if known is not None:
                 return known
-        for _ in range(_CONFLICT_TRIES):
             try:
                 return self._decide(event, vault)
             except StateConflict:
@@ -254,7 +253,9 @@ class Plane:
 
     # remembering
 
-    def _recall(self, event: ToolCalling) -> Outcome | None:
+    def _recall(self, event: Event) -> Outcome | None:
+        if not isinstance(event, ToolCalling) or not event.call.id:
+            return None
         kept = self.store.remembered(event.where, event.call.id)
         if kept is None or kept.fingerprint != fingerprint(event):
             return None

@@ -190,7 +190,11 @@ class Store(Protocol):
 
     # events and state
     def commit(self, change: Change) -> Committed:
-        """Durable when it returns. Raises `StateConflict` or `SealedError`, and then nothing was written."""
+        """Durable when it returns. Raises `StateConflict` or `SealedError`, and then nothing was written.
+
+        A call that is already remembered with the same fingerprint is a `StateConflict` too: somebody else has
+        just answered it, and there must be only one answer.
+        """
         ...
 
     def events(

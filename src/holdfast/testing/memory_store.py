@@ -1,0 +1,254 @@
+"""A store that forgets everything at the end: for tests and for measuring decisions without a disk.
+
+It keeps every promise of the interface within one process; the SQLite store is tested against it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from holdfast.core.events import Answer
+from holdfast.core.keys import SessionId, SessionKey, require_same_thread
+from holdfast.store.interface import (
+    AlreadyDecided,
+    Approval,
+    ApprovalStatus,
+    Change,
+    Committed,
+    EventRecord,
+    Remembered,
+    SealedError,
+    Session,
+    SessionState,
+    StateConflict,
+    StateRow,
+    StoreError,
+)
+
+_Place = tuple[str, str]
+
+
+class MemoryStore:
+    """All of `Store`, in dictionaries."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._sessions: dict[str, Session] = {}
+        self._events: list[EventRecord] = []
+        self._by_session: dict[str, list[EventRecord]] = {}
+        self._state: dict[_Place, StateRow] = {}
+        self._remembered: dict[tuple[str, str, str], Remembered] = {}
+        self._approvals: dict[str, Approval] = {}
+        self._snapshots: dict[tuple[str, str, str], bytes] = {}
+        self._notes: dict[str, Any] = {}
+        self._audit: list[Mapping[str, Any]] = []
+        self._revision = 0
+
+    # sessions and chains
+
+    def open_session(self, session: Session) -> Session:
+        with self._lock:
+            name = session.id.session
+            known = self._sessions.get(name)
+            if known is not None:
+                require_same_thread(f"session {name!r}", known.id.key, session.id.key)
+                return known
+            chain = self.chain(session.id.key)
+            if any(other.state != "sealed" for other in chain):
+                raise StateConflict(f"thread {session.id.thread!r} already has an active session")
+            opened = replace(session, number=len(chain) + 1, version=1)
+            self._sessions[name] = opened
+            self._revision += 1
+            return opened
+
+    def session(self, session: str) -> Session | None:
+        return self._sessions.get(session)
+
+    def chain(self, key: SessionKey) -> Sequence[Session]:
+        return sorted((s for s in self._sessions.values() if s.id.key == key), key=lambda s: s.number)
+
+    def sessions(
+        self,
+        *,
+        user: str | None = None,
+        agent: str | None = None,
+        thread: str | None = None,
+        vault: str | None = None,
+        host: str | None = None,
+        state: SessionState | None = None,
+        limit: int = 100,
+        before: float | None = None,
+    ) -> Sequence[Session]:
+        found = [
+            s
+            for s in self._sessions.values()
+            if user in (None, s.id.user)
+            and agent in (None, s.id.agent)
+            and thread in (None, s.id.thread)
+            and vault in (None, s.vault)
+            and host in (None, s.host)
+            and state in (None, s.state)
+            and (before is None or s.started_at < before)
+        ]
+        return sorted(found, key=lambda s: s.started_at, reverse=True)[:limit]
+
+    def update_session(self, session: str, expected_version: int, **changes: Any) -> Session:
+        with self._lock:
+            known = self._sessions.get(session)
+            if known is None:
+                raise StoreError(f"no session {session!r}")
+            if known.version != expected_version:
+                raise StateConflict(f"session {session!r} is at version {known.version}, not {expected_version}")
+            updated = replace(known, **changes, version=known.version + 1)
+            self._sessions[session] = updated
+            self._revision += 1
+            return updated
+
+    # events and state
+
+    def commit(self, change: Change) -> Committed:
+        with self._lock:
+            session = self._sessions.get(change.where.session)
+            for record in change.events:
+                if session is not None:
+                    require_same_thread(f"event {record.id!r}", session.id.key, record.where.key)
+                    if session.state == "sealed":
+                        raise SealedError(f"session {session.id.session!r} is sealed")
+            place = (change.where.session, change.where.subagent)
+            if change.remember is not None:
+                known = self._remembered.get((*place, change.remember.call_id))
+                if known is not None and known.fingerprint == change.remember.fingerprint:
+                    raise StateConflict(f"call {known.call_id!r} has just been decided")
+            version: int | None = None
+            if change.state is not None:
+                current = self._state.get(place, StateRow(0, {})).version
+                if current != change.state.version:
+                    raise StateConflict(f"state of {place} is at version {current}, not {change.state.version}")
+                version = current + 1
+                self._state[place] = StateRow(version, change.state.data)
+            numbered: list[EventRecord] = []
+            for record in change.events:
+                own = self._by_session.setdefault(record.where.session, [])
+                kept = replace(record, no=len(own) + 1, seq=len(self._events) + 1)
+                own.append(kept)
+                self._events.append(kept)
+                numbered.append(kept)
+            if change.remember is not None:
+                self._remembered[(*place, change.remember.call_id)] = change.remember
+            for approval in change.approvals:
+                self._approvals[approval.id] = approval
+            self._audit.extend(change.audit)
+            self._revision += 1
+            return Committed(tuple(numbered), version)
+
+    def events(
+        self,
+        session: str,
+        *,
+        after: int = 0,
+        limit: int = 1000,
+        kinds: Sequence[str] | None = None,
+        invocation: str | None = None,
+        newest_first: bool = False,
+    ) -> Sequence[EventRecord]:
+        found = [
+            r
+            for r in self._by_session.get(session, [])
+            if r.no > after and (kinds is None or r.kind in kinds) and invocation in (None, r.invocation)
+        ]
+        return (found[::-1] if newest_first else found)[:limit]
+
+    def event(self, event_id: str) -> EventRecord | None:
+        return next((r for r in self._events if r.id == event_id), None)
+
+    def events_since(self, seq: int, limit: int = 1000) -> Sequence[EventRecord]:
+        return self._events[seq : seq + limit]
+
+    def state(self, where: SessionId) -> StateRow:
+        return self._state.get((where.session, where.subagent), StateRow(0, {}))
+
+    def remembered(self, where: SessionId, call_id: str) -> Remembered | None:
+        return self._remembered.get((where.session, where.subagent, call_id))
+
+    # approvals
+
+    def approval(self, approval_id: str) -> Approval | None:
+        return self._approvals.get(approval_id)
+
+    def approvals(
+        self,
+        *,
+        status: ApprovalStatus | None = None,
+        user: str | None = None,
+        session: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[Approval]:
+        found = [
+            a
+            for a in self._approvals.values()
+            if status in (None, a.status) and user in (None, a.where.user) and session in (None, a.where.session)
+        ]
+        return sorted(found, key=lambda a: a.created_at, reverse=True)[:limit]
+
+    def settle_approval(
+        self,
+        approval_id: str,
+        *,
+        status: ApprovalStatus,
+        at: float,
+        answer: Answer | None = None,
+        by: str = "",
+        message: str = "",
+        rule: Mapping[str, Any] | None = None,
+    ) -> Approval:
+        with self._lock:
+            known = self._approvals.get(approval_id)
+            if known is None:
+                raise StoreError(f"no approval {approval_id!r}")
+            if known.status != "pending":
+                raise AlreadyDecided(known)
+            settled = replace(
+                known, status=status, answer=answer, answered_at=at, answered_by=by, message=message, rule=rule
+            )
+            self._approvals[approval_id] = settled
+            self._revision += 1
+            return settled
+
+    # snapshots, notes, audit, upkeep
+
+    def save_snapshot(self, where: SessionId, name: str, data: bytes, at: float) -> None:
+        self._snapshots[(where.session, where.subagent, name)] = data
+
+    def take_snapshot(self, where: SessionId, name: str) -> bytes | None:
+        return self._snapshots.pop((where.session, where.subagent, name), None)
+
+    def note(self, key: str, value: Any) -> None:
+        self._notes[key] = value
+
+    def noted(self, key: str) -> Any:
+        return self._notes.get(key)
+
+    def notes(self, prefix: str) -> Mapping[str, Any]:
+        return {key: value for key, value in self._notes.items() if key.startswith(prefix)}
+
+    def audit(self, *, session: str | None = None) -> Iterator[Mapping[str, Any]]:
+        yield from (entry for entry in self._audit if session in (None, entry.get("sessionId")))
+
+    def revision(self) -> int:
+        return self._revision
+
+    def delete_session(self, session: str, *, by: str, at: float) -> None:
+        with self._lock:
+            self._events = [r for r in self._events if r.where.session != session]
+            self._by_session.pop(session, None)
+            self._sessions.pop(session, None)
+            self._audit.append({"sessionId": session, "what": "deleted", "decidedBy": by, "timestamp": at})
+
+    def usage(self) -> Mapping[str, Any]:
+        return {"sessions": len(self._sessions), "events": len(self._events)}
+
+    def close(self) -> None:
+        """Nothing to release."""
