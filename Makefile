@@ -11,6 +11,12 @@ ARGS ?=
 # Start-up of the installed program doubles without compiled bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
+# npm trusts what the system trusts, as pip and uv do: some networks sign with an authority of their own.
+SYSTEM_CERTIFICATES := $(wildcard /etc/ssl/certs/ca-certificates.crt)
+ifneq ($(SYSTEM_CERTIFICATES),)
+export NODE_EXTRA_CA_CERTS ?= $(SYSTEM_CERTIFICATES)
+endif
+
 .PHONY: help run check test test-full lint format bench lock clean system clis
 
 help: ## list the targets
