@@ -11,6 +11,7 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import isfinite
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Path = tuple[str | int, ...]
@@ -23,6 +24,8 @@ class Problem:
 
     path: Path
     message: str
+    at: Literal["key", "value"] = "value"
+    """Which of the two the reader's eye should be led to."""
 
     def where(self) -> str:
         return dotted(self.path) or "(top level)"
@@ -95,7 +98,7 @@ def _decode(kind: Any, data: object, path: Path, problems: list[Problem], limits
     if origin in (tuple, list, Sequence):
         (item, *_) = get_args(kind)
         if not isinstance(data, list | tuple):
-            problems.append(Problem(path, f"expected a list of {describe(item)}, got {show(data)}"))
+            problems.append(Problem(path, f"expected a list, each item {describe(item)}, got {show(data)}"))
             return ()
         return tuple(_decode(item, entry, (*path, i), problems, {}) for i, entry in enumerate(data))
     if origin in (dict, Mapping) or (isinstance(origin, type) and issubclass(origin, Mapping)):
@@ -113,6 +116,9 @@ def _decode_scalar(kind: Any, data: object, path: Path, problems: list[Problem],
         data, fits = float(data), True
     if not fits:
         problems.append(Problem(path, f"expected {describe(kind)}, got {show(data)}"))
+        return None
+    if isinstance(data, float) and not isfinite(data):  # NaN would slip through every bound below
+        problems.append(Problem(path, f"expected a finite number, got {show(data)}"))
         return None
     low, high = limits.get("min"), limits.get("max")
     if isinstance(data, int | float) and ((low is not None and data < low) or (high is not None and data > high)):
@@ -133,7 +139,7 @@ def _decode_object(cls: Any, data: object, path: Path, problems: list[Problem]) 
         if key not in known:
             near = difflib.get_close_matches(str(key), known, 1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(sorted(known))}"
-            problems.append(Problem((*path, str(key)), f"unknown key {key!r}{hint}"))
+            problems.append(Problem((*path, str(key)), f"unknown key {key!r}{hint}", "key"))
             continue
         field, kind = known[key]
         values[field.name] = _decode(kind, entry, (*path, str(key)), problems, field.metadata)
@@ -148,6 +154,17 @@ def _decode_object(cls: Any, data: object, path: Path, problems: list[Problem]) 
     except ValueError as error:
         problems.append(Problem(path, str(error)))
         return None
+
+
+def encode(value: Any) -> Any:
+    """The plain JSON value of a setting: what `decode` would read back."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {key: encode(getattr(value, field.name)) for key, (field, _) in fields_of(type(value)).items()}
+    if isinstance(value, Mapping):
+        return {str(key): encode(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [encode(entry) for entry in value]
+    return value
 
 
 def describe(kind: Any) -> str:
