@@ -128,6 +128,10 @@ class Approvals:
                 count += self._settle(approval.id, "expired", now)
         return count
 
+    def expire(self, approval_id: str) -> None:
+        """The one who waited gives up: it is denied for everybody."""
+        self._settle(approval_id, "expired", self._clock())
+
     def cancel(self, *, where: SessionId | None = None, approval_id: str | None = None) -> int:
         """Stop or Cancel: the questions of a session, or one question, end without an answer."""
         now = self._clock()

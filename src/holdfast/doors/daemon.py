@@ -1,0 +1,183 @@
+"""One process per user that answers hooks quickly and keeps the page live. It is for speed, never for correctness.
+
+It speaks two small protocols on two doors: `HOOK host size` lines and HTTP, on a socket that only its owner can
+open, and HTTP with a token on a loopback port, because Claude Code's http hooks know no sockets. The plane runs in
+worker threads: a question to a person may hold one of them for minutes while the others go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import hmac
+import os
+import signal
+import socket
+import struct
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from holdfast.hosts.host import Reply
+
+MAX_BODY = 64 * 1024 * 1024
+READ_SECONDS = 30.0
+WORKERS = 128
+"""Waiting for a person holds a worker; this many questions can be open at once before hooks queue."""
+
+
+Answer = Callable[[str, bytes], Reply]
+"""`(host, payload) -> Reply`; never raises, always ends before the host's own deadline."""
+
+
+class AlreadyRunning(Exception):
+    """Another daemon of this user holds the lock."""
+
+
+class Daemon:
+    """Serves hooks until stopped."""
+
+    def __init__(self, home: Path, answer: Answer, *, token: str, port: int = 0) -> None:
+        self._run = home / "run"
+        self._answer = answer
+        self._token = token.encode()
+        self._port = port
+        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="hook")
+        self._lock: int | None = None
+        self._stopping = asyncio.Event()
+        self.handled = 0
+
+    @property
+    def socket_path(self) -> Path:
+        return self._run / "daemon.sock"
+
+    async def serve(self) -> None:
+        """Run until `stop`; raises `AlreadyRunning` when this home has a daemon."""
+        self._take_lock()
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                self.socket_path.unlink()
+            local = await asyncio.start_unix_server(self._on_local, self.socket_path, limit=1 << 20)
+            self.socket_path.chmod(0o600)
+            web = await asyncio.start_server(self._on_web, "127.0.0.1", self._port, limit=1 << 20)
+            port = web.sockets[0].getsockname()[1]
+            write_private(self._run / "port", str(port).encode())
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                    loop.add_signal_handler(number, self.stop)
+            async with local, web:
+                await self._stopping.wait()
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                self.socket_path.unlink()
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            if self._lock is not None:
+                os.close(self._lock)
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def _take_lock(self) -> None:
+        self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(self._run / "daemon.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise AlreadyRunning(f"a daemon already serves {self._run}") from None
+        os.ftruncate(lock, 0)
+        os.write(lock, str(os.getpid()).encode())
+        self._lock = lock
+
+    async def _run_answer(self, host: str, payload: bytes) -> Reply:
+        self.handled += 1
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._answer, host, payload)
+
+    async def _on_local(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not _same_user(writer.get_extra_info("socket")):
+            writer.close()
+            return
+        await self._serve_link(reader, writer, trusted=True)
+
+    async def _on_web(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await self._serve_link(reader, writer, trusted=False)
+
+    async def _serve_link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, trusted: bool) -> None:
+        try:
+            while line := await reader.readline():
+                if line.startswith(b"HOOK ") and trusted:
+                    await self._hook(line, reader, writer)
+                    break
+                if not await self._http(line, reader, writer, trusted=trusted):
+                    break
+        except (ConnectionError, asyncio.IncompleteReadError, TimeoutError, ValueError):
+            pass  # the peer went away or spoke nonsense; its own deadline or onFailure decides what that means
+        finally:
+            writer.close()
+
+    async def _hook(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        _, host, size = line.split()
+        payload = await _body(reader, int(size))
+        reply = await self._run_answer(host.decode(), payload)
+        writer.write(b"%d %d %d\n" % (reply.code, len(reply.out), len(reply.err)) + reply.out + reply.err)
+        await writer.drain()
+
+    async def _http(
+        self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, trusted: bool
+    ) -> bool:
+        """One request; returns whether the link stays open."""
+        method, path, _ = line.split()
+        headers: dict[bytes, bytes] = {}
+        while (header := (await asyncio.wait_for(reader.readline(), READ_SECONDS)).strip()) and len(headers) < 100:
+            name, _, value = header.partition(b":")
+            headers[name.strip().lower()] = value.strip()
+        payload = await _body(reader, int(headers.get(b"content-length", b"0")))
+        if not trusted and not self._may_enter(headers):
+            return await _respond(writer, b"403 Forbidden", b'{"error":"wrong or missing token"}')
+        if method == b"GET" and path == b"/alive":
+            return await _respond(writer, b"200 OK", b'{"holdfast":true,"pid":%d}' % os.getpid())
+        if method != b"POST" or not path.startswith(b"/hook/"):
+            return await _respond(writer, b"404 Not Found", b'{"error":"no such path"}')
+        reply = await self._run_answer(path[len(b"/hook/") :].decode(), payload)
+        status = b"200 OK" if reply.code == 0 else b"500 Internal Server Error"
+        return await _respond(writer, status, reply.out or b"{}")
+
+    def _may_enter(self, headers: dict[bytes, bytes]) -> bool:
+        host = headers.get(b"host", b"").rsplit(b":", 1)[0]
+        if host not in (b"127.0.0.1", b"localhost") or b"origin" in headers:
+            return False  # a page in a browser, or a name rebound to loopback: neither is a hook
+        return hmac.compare_digest(headers.get(b"authorization", b""), b"Bearer " + self._token)
+
+
+async def _body(reader: asyncio.StreamReader, size: int) -> bytes:
+    if not 0 <= size <= MAX_BODY:
+        raise ValueError(f"a body of {size} bytes is refused")
+    return await asyncio.wait_for(reader.readexactly(size), READ_SECONDS)
+
+
+async def _respond(writer: asyncio.StreamWriter, status: bytes, body: bytes) -> bool:
+    writer.write(
+        b"HTTP/1.1 " + status + b"\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+    )
+    await writer.drain()
+    return True
+
+
+def _same_user(link: socket.socket) -> bool:
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True  # the socket's own folder is 0700; that has to do where the kernel tells no more
+    _, uid, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+    return uid in (os.getuid(), 0)
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """A file that only its owner can read, replaced as a whole."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(descriptor, data)
+    finally:
+        os.close(descriptor)
+    temporary.replace(path)
