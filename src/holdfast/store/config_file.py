@@ -26,7 +26,7 @@ from holdfast.store.config_layers import (
 from holdfast.store.config_problems import ConfigError, ConfigProblem
 from holdfast.store.config_rules import rule_problem
 
-__all__ = ["ConfigError", "ConfigProblem", "Inline", "LoadedConfig", "Origin", "check_text", "load_config"]
+__all__ = ["ConfigError", "ConfigProblem", "Inline", "LoadedConfig", "Origin", "load_config", "load_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +69,17 @@ class LoadedConfig:
 
 def load_config(path: FilePath, inline: Inline | None = None) -> LoadedConfig:
     """The configuration in force; raises `ConfigError` with every problem found."""
-    text = read_text(path)
+    return load_text(path, read_text(path), inline)
+
+
+def load_text(path: FilePath, text: str | None, inline: Inline | None = None) -> LoadedConfig:
+    """As `load_config`, for the text that the file has or would have; None: no file."""
     layers = [] if text is None else [text_layer(str(path), text)]
     layers += (inline or Inline()).layers()
-    return combine(path, layers)
+    return _combine(path, layers)
 
 
-def check_text(path: FilePath, text: str) -> LoadedConfig:
-    """The configuration that `text` would make by itself; raises `ConfigError`."""
-    return combine(path, [text_layer(str(path), text)])
-
-
-def combine(path: FilePath, layers: Sequence[Layer]) -> LoadedConfig:
+def _combine(path: FilePath, layers: Sequence[Layer]) -> LoadedConfig:
     problems: list[ConfigProblem] = []
     rules: list[Rule] = []
     settings = DEFAULTS

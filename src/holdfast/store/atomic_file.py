@@ -1,0 +1,78 @@
+"""Replacing a small file as a whole: readers see the old text or the new one, never a part, also after a crash."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_POLL_SECONDS = 0.01
+
+
+class LockTimeout(Exception):
+    """Somebody else held the lock for too long."""
+
+
+def write_atomic(path: Path, data: bytes, *, new_mode: int = 0o600) -> None:
+    """Replace what `path` names. A link is followed to the real file; mode and owner stay as they were.
+
+    Raises `OSError` and leaves everything as it was when anything fails (full disk, read-only file system).
+    """
+    real = Path(os.path.realpath(path))
+    try:
+        before: os.stat_result | None = real.stat()
+    except FileNotFoundError:
+        before = None
+    temporary = real.with_name(f".{real.name}.{os.getpid()}.{time.monotonic_ns()}.tmp")
+    mode = stat.S_IMODE(before.st_mode) if before else new_mode
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode & 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            if before is not None and (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+                with contextlib.suppress(PermissionError):  # not ours to give away: it stays ours
+                    os.fchown(stream.fileno(), before.st_uid, before.st_gid)
+            os.fchmod(stream.fileno(), mode)
+            os.fsync(stream.fileno())
+        temporary.rename(real)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(real.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):  # some file systems cannot sync a folder; the rename itself is done
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def file_lock(path: Path, *, deadline_seconds: float) -> Iterator[None]:
+    """Hold the lock file exclusively, against threads and processes alike. It is never removed: that would race."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        end = time.monotonic() + deadline_seconds
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    raise LockTimeout(
+                        f"{path}: another program has held this lock for {deadline_seconds:g} s; "
+                        f"try again, and if it stays so look with `fuser {path}` who it is"
+                    ) from None
+                time.sleep(_POLL_SECONDS)
+        yield
+    finally:
+        os.close(descriptor)  # closing releases
