@@ -38,7 +38,7 @@ with_virtualenv() {
 }
 
 with_uv() {
-  command -v uv >/dev/null && uv venv --quiet --clear --python "$python" .venv &&
+  command -v uv >/dev/null && uv venv --quiet --clear --python "$python" .venv && source tools/uv_environment.sh &&
     uv pip install --quiet --python .venv/bin/python --require-hashes -r "$lock"
 }
 
