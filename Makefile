@@ -1,6 +1,7 @@
 # Holdfast: `make run` and `make test` set up everything they need; `make` alone lists the targets.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
+.NOTPARALLEL:
 
 VENV := .venv
 BIN := $(VENV)/bin
