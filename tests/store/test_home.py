@@ -95,5 +95,5 @@ def test_a_missing_vault_is_named(tmp_path):
 
 def test_a_home_that_cannot_be_made_is_a_clear_error_with_a_way_out():
     # nobody, not even root, makes folders there
-    with pytest.raises(HomeError, match="cannot be made: .*; give another home by --home"):
+    with pytest.raises(HomeError, match=r"cannot be made: .*; give another home by --home"):
         Home(Path("/proc/holdfast-home")).create()
