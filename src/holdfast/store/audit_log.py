@@ -1,0 +1,292 @@
+"""The audit log: one file of JSON Lines per session, chained by hashes, in step with the store (AU1, AU2).
+
+An entry is chained and stored in the transaction of the step that it tells of; the file is written right after. Where
+each line stands in its file is fixed by that transaction, so any process may write it, twice if need be, and the file
+comes out the same. The store also keeps up to where the file is known to hold the chain (`written`): what lies beyond
+may be missing after a crash and is written again; what lies before and is missing was taken away, and `verify` says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from holdfast.store.database import Database
+from holdfast.store.file_names import file_name
+from holdfast.store.json_text import from_json, to_json_bytes
+from holdfast.store.redact import redact_entry
+
+FIRST_PREVIOUS = "0" * 64
+_LOCK_PATIENCE = 2.0
+_CONFIRM_AFTER = 0.02
+_IDLE_SECONDS = 5.0
+_PAGE = 500
+_TAIL = 1 << 20
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """Lines that a transaction has added, and where they stand in the file."""
+
+    session: str
+    start: int
+    data: bytes
+    last: int
+
+
+def chained_line(entry: Mapping[str, Any], seq: int, previous: str) -> tuple[bytes, str]:
+    """The entry as a line without its end, and its hash, which covers everything that stands before it."""
+    plain = {name: value for name, value in entry.items() if name not in ("seq", "prev", "hash")}
+    kept, kinds = redact_entry(plain)
+    if kinds:
+        kept = {**kept, "redacted": sorted(kinds)}
+    body = to_json_bytes({**kept, "seq": seq, "prev": previous})
+    digest = hashlib.sha256(body).hexdigest()
+    return b'%s,"hash":"%s"}' % (body[:-1], digest.encode()), digest
+
+
+class AuditLog:
+    def __init__(self, directory: Path, database: Database) -> None:
+        self.directory = directory
+        self._database = database
+        self._pid = os.getpid()
+        self._unconfirmed: dict[str, int] = {}
+        self._wake = threading.Condition()
+        self._confirmer: threading.Thread | None = None
+        self._closing = False
+        self.trouble = ""
+        """Why the files are behind the store, when they are."""
+
+    def path(self, session: str) -> Path:
+        return self.directory / (file_name(session) + ".jsonl")
+
+    # inside a transaction
+
+    def append(self, connection: sqlite3.Connection, session: str, entries: Sequence[Mapping[str, Any]]) -> Appended:
+        row = connection.execute(
+            "SELECT key, count, last_hash, bytes FROM audit_chains WHERE session = ?", (session,)
+        ).fetchone()
+        if row is None:
+            key = connection.execute(
+                "INSERT INTO audit_chains (session, count, last_hash, bytes, written) VALUES (?, 0, ?, 0, 0)",
+                (session, FIRST_PREVIOUS),
+            ).lastrowid
+            row = (key, 0, FIRST_PREVIOUS, 0)
+        key, seq, last_hash, start = row
+        end = start
+        lines: list[bytes] = []
+        for entry in entries:
+            seq += 1
+            line, last_hash = chained_line(entry, seq, last_hash)
+            connection.execute(
+                "INSERT INTO audit_entries (chain, seq, start, line) VALUES (?, ?, ?, ?)",
+                (key, seq, end, line.decode()),
+            )
+            lines.append(line + b"\n")
+            end += len(line) + 1
+        connection.execute(
+            "UPDATE audit_chains SET count = ?, last_hash = ?, bytes = ? WHERE key = ?", (seq, last_hash, end, key)
+        )
+        return Appended(session, start, b"".join(lines), seq)
+
+    # after it
+
+    def publish(self, appended: Appended) -> None:
+        """Write the lines to their file. A failure loses nothing: they stand in the store and are written later."""
+        try:
+            with self.locked(appended.session) as descriptor:
+                if os.fstat(descriptor).st_size == appended.start:
+                    _write_at(descriptor, appended.data, appended.start)
+                else:
+                    self._catch_up(descriptor, appended.session)
+        except OSError as error:
+            self._report(appended.session, error)
+        else:
+            self._confirm_later(appended.session, appended.last)
+
+    def recover(self) -> None:
+        """Write what a crashed process left unwritten. Done at opening and before anything is verified."""
+        for session, count in self._behind():
+            try:
+                with self.locked(session) as descriptor:
+                    self._catch_up(descriptor, session)
+            except OSError as error:
+                self._report(session, error)
+            else:
+                self._confirm_later(session, count)
+
+    def _behind(self) -> list[tuple[str, int]]:
+        with self._database.read() as connection:
+            return connection.execute("SELECT session, count FROM audit_chains WHERE written < count").fetchall()
+
+    @contextlib.contextmanager
+    def locked(self, session: str, *, create: bool = True) -> Iterator[int]:
+        """The session's file, ours alone; whoever holds it never holds it for long."""
+        path = self.path(session)
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        try:
+            descriptor = os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            if not create:
+                raise
+            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(path, flags, 0o600)
+        try:
+            end = time.monotonic() + _LOCK_PATIENCE
+            while True:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > end:
+                        raise
+                    time.sleep(0.0005)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _catch_up(self, descriptor: int, session: str) -> None:
+        """Write the lines that the file may lack. Only lines beyond `written` are ever written again."""
+        with self._database.read() as connection:
+            head = connection.execute(
+                "SELECT key, bytes, written FROM audit_chains WHERE session = ?", (session,)
+            ).fetchone()
+            if head is None:
+                return
+            rows = connection.execute(
+                "SELECT seq, start, line FROM audit_entries WHERE chain = ? AND seq > ? ORDER BY seq",
+                (head[0], head[2]),
+            ).fetchall()
+        if not rows:
+            return
+        size = os.fstat(descriptor).st_size
+        lines = [(start, line.encode() + b"\n") for _, start, line in rows]
+        first = lines[0][0]
+        last = lines[-1][0] + len(lines[-1][1])
+        if not first <= size <= last:
+            self._append_to_altered(descriptor, [line for _, line in lines])
+            return
+        data = b"".join(line for _, line in lines)
+        start = next((at for at, line in lines if at + len(line) > size), last)
+        if b"\0" in os.pread(descriptor, size - first, first):
+            start = first  # a power cut can leave a hole where text was
+        if start < last:
+            _write_at(descriptor, data[start - first :], start)
+
+    def _append_to_altered(self, descriptor: int, lines: list[bytes]) -> None:
+        """The file is not as we left it: go on at its end, so that `verify` has only the alteration to tell of."""
+        size = os.fstat(descriptor).st_size
+        tail = os.pread(descriptor, _TAIL, max(0, size - _TAIL))
+        there = set(tail.split(b"\n"))
+        missing = [line for line in lines if line[:-1] not in there]
+        if missing:
+            separator = b"" if size == 0 or tail.endswith(b"\n") else b"\n"
+            _write_at(descriptor, separator + b"".join(missing), size)
+
+    def _report(self, session: str, error: OSError) -> None:
+        self.trouble = f"{self.path(session)} could not be written: {error.strerror or error}"
+        _log.warning("%s; the entries are kept in %s and written later", self.trouble, self._database.path)
+
+    # confirming what the files hold
+
+    def _confirm_later(self, session: str, seq: int) -> None:
+        """A moment later, in one go for all: sync the files, then note in the store what they hold."""
+        if os.getpid() != self._pid:
+            self._pid, self._wake, self._confirmer, self._unconfirmed = os.getpid(), threading.Condition(), None, {}
+        with self._wake:
+            self._unconfirmed[session] = max(seq, self._unconfirmed.get(session, 0))
+            if self._confirmer is None and not self._closing:
+                self._confirmer = threading.Thread(target=self._confirm_loop, name="holdfast-audit", daemon=True)
+                self._confirmer.start()
+            self._wake.notify()
+
+    def _confirm_loop(self) -> None:
+        while True:
+            with self._wake:
+                if not self._unconfirmed:
+                    self._wake.wait(_IDLE_SECONDS)
+                if self._closing or not self._unconfirmed:
+                    self._confirmer = None
+                    return
+            time.sleep(_CONFIRM_AFTER)
+            try:
+                self.confirm()
+            except Exception as error:  # the next one tries again; nothing is lost meanwhile
+                _log.warning("the audit files could not be confirmed: %s", error)
+                with self._wake:
+                    self._confirmer = None
+                return
+
+    def confirm(self) -> None:
+        with self._wake:
+            batch, self._unconfirmed = self._unconfirmed, {}
+        if not batch:
+            return
+        for session in batch:
+            _sync(self.path(session))
+        _sync(self.directory)
+
+        def mark(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "UPDATE audit_chains SET written = max(written, ?) WHERE session = ?",
+                [(seq, session) for session, seq in batch.items()],
+            )
+
+        self._database.write(mark)
+
+    def close(self) -> None:
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+            confirmer = self._confirmer
+        if confirmer is not None and os.getpid() == self._pid:
+            confirmer.join(timeout=_LOCK_PATIENCE)
+        with contextlib.suppress(Exception):  # what is not confirmed is checked again at the next opening
+            self.confirm()
+
+    # reading
+
+    def entries(self, session: str | None = None) -> Iterator[Mapping[str, Any]]:
+        position = 0
+        chosen = "" if session is None else "AND chain = (SELECT key FROM audit_chains WHERE session = ?)"
+        more = () if session is None else (session,)
+        while True:
+            with self._database.read() as connection:
+                rows = connection.execute(
+                    f"SELECT position, line FROM audit_entries WHERE position > ? {chosen} ORDER BY position LIMIT ?",
+                    (position, *more, _PAGE),
+                ).fetchall()
+            for position, line in rows:  # noqa: B007 (the last one is where the next page begins)
+                yield from_json(line)
+            if len(rows) < _PAGE:
+                return
+
+
+def _write_at(descriptor: int, data: bytes, start: int) -> None:
+    view = memoryview(data)
+    while view:
+        done = os.pwrite(descriptor, view, start)
+        view = view[done:]
+        start += done
+
+
+def _sync(path: Path) -> None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return  # taken away meanwhile: `verify` tells
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
