@@ -27,23 +27,21 @@ _ERROR_TYPES = {
 
 
 def claude_code_side_kind(request: ModelRequest) -> str | None:
-    """Which side request of Claude Code this is.
+    """Which side request of Claude Code this is; None for the conversation, and for every other client.
 
-    `quota`: the probe with one output token and the word "quota".
-    `summary`: a compaction, known by the task that closes the conversation.
-    `title`: a name for the session or a topic check; it offers no tools and asks for a JSON title.
-    `helper`: any other call without tools, made for the client itself (page digests, command prefixes).
+    `quota`: the probe with one output token. `summary`: a compaction, known by the task that closes the
+    conversation (it still offers tools). `title`: a name for the session.
+    `helper`: any other call without tools, made for the client itself (a fetched page, a check of a command).
     """
-    last = request.last_user_text
+    if not request.from_client("claude-cli/"):
+        return None
     if request.body.get("max_tokens") == 1:
         return "quota"
-    if "create a detailed summary of" in last:
+    if "create a detailed summary of" in request.last_user_text:
         return "summary"
     if request.tools:
         return None
-    if "title" in request.system.lower() or "topic" in request.system.lower():
-        return "title"
-    return "helper"
+    return "title" if "title" in request.system.lower() else "helper"
 
 
 class AnthropicServer(ScriptedServer):
@@ -67,6 +65,7 @@ class AnthropicServer(ScriptedServer):
             stream=bool(body.get("stream")),
             messages=tuple(_messages(body)),
             tools=tuple(str(tool.get("name", "")) for tool in body.get("tools") or ()),
+            conversation=_conversation(call.headers),
         )
 
     def side_kind(self, request: ModelRequest) -> str | None:
@@ -75,7 +74,7 @@ class AnthropicServer(ScriptedServer):
     def default_side_reply(self, request: ModelRequest) -> Step:
         if request.side == "summary":
             return "<summary>Scripted summary of the conversation.</summary>"
-        return json.dumps({"title": "Scripted session", "isNewTopic": False})
+        return json.dumps({"title": "Scripted session"})
 
     def whole(self, turn: Turn, request: ModelRequest) -> Mapping[str, Any]:
         content: list[dict[str, Any]] = [{"type": "text", "text": turn.text}] if turn.text else []
@@ -146,6 +145,12 @@ def _usage(turn: Turn) -> dict[str, int]:
         "cache_creation_input_tokens": turn.usage.cache_write_tokens,
         "output_tokens": turn.usage.output_tokens,
     }
+
+
+def _conversation(headers: Mapping[str, str]) -> str:
+    session = headers.get("x-claude-code-session-id", "")
+    agent = headers.get("x-claude-code-agent-id", "")
+    return f"{session}/{agent}" if agent else session
 
 
 def _messages(body: Mapping[str, Any]) -> Iterator[Message]:

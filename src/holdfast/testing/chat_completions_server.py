@@ -24,17 +24,16 @@ _ROLES: dict[str, Role] = {
 
 
 def opencode_side_kind(request: ModelRequest) -> str | None:
-    """Which side request of OpenCode this is: `title` or `summary` (compaction), each known by its prompt.
+    """Which side request of OpenCode this is; None for the conversation, and for every other client.
 
-    A client that asks without tools and without these prompts (the own runtime may) is the conversation.
+    `title` and `summary` (compaction) are known by their agents' prompts; `helper` is any other call without
+    tools.
     """
-    if request.tools:
+    if request.tools or not request.from_client("opencode/"):
         return None
-    if "title generator" in request.system.lower():
+    if "title generator" in request.system:
         return "title"
-    if "summar" in request.system.lower() or "summary" in request.last_user_text.lower():
-        return "summary"
-    return None
+    return "summary" if "summar" in request.system else "helper"
 
 
 class ChatCompletionsServer(ScriptedServer):
@@ -63,6 +62,7 @@ class ChatCompletionsServer(ScriptedServer):
             stream=bool(body.get("stream")),
             messages=tuple(_message(entry) for entry in body.get("messages") or ()),
             tools=tuple(str(tool.get("function", {}).get("name", "")) for tool in body.get("tools") or ()),
+            conversation=call.headers.get("x-session-id", ""),
         )
 
     def side_kind(self, request: ModelRequest) -> str | None:

@@ -29,12 +29,14 @@ _STATUS_NAMES = {
 
 
 def gemini_side_kind(request: ModelRequest) -> str | None:
-    """Which side request of Gemini CLI this is.
+    """Which side request of Gemini CLI this is; None for the conversation, and for every other client.
 
     `summary`: a compression, known by the `<state_snapshot>` its instructions ask for.
     `json`: a utility call that must answer by a schema (who speaks next, loop check, model routing).
     `helper`: any other call without tools, made for the client itself.
     """
+    if not request.from_client("GeminiCLI"):
+        return None
     if "state_snapshot" in request.system and not request.tools:
         return "summary"
     if (request.body.get("generationConfig") or {}).get("responseMimeType") == "application/json":

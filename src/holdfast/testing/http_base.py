@@ -95,9 +95,9 @@ class LoopbackListener(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def pause(self, seconds: float) -> None:
-        """Waits, but no longer than the listener lives."""
-        if seconds > 0:
-            self._stopping.wait(seconds)
+        """Waits; when the listener is stopped meanwhile, the connection ends unanswered."""
+        if seconds > 0 and self._stopping.wait(seconds):
+            raise ConnectionAbortedError("the scripted server was closed")
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """As the base does, but known to stop() before it starts."""

@@ -41,7 +41,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One request for a model's answer; `number` counts from 1 over everything a server was asked."""
+    """One request for a model's answer; `number` counts from 1 over everything a server was asked.
+
+    `conversation` is the client's own id of the session or sub-agent that asks, where it tells (Gemini CLI
+    does not). `side` is the kind of side request, None for the conversation itself.
+    """
 
     number: int
     path: str
@@ -51,6 +55,7 @@ class ModelRequest:
     stream: bool
     messages: tuple[Message, ...]
     tools: tuple[str, ...]
+    conversation: str = ""
     side: str | None = None
 
     @property
@@ -73,6 +78,10 @@ class ModelRequest:
     def transcript(self) -> str:
         """Everything the model could read, in order: for `assert "..." in request.transcript`."""
         return "\n".join(message.text for message in self.messages)
+
+    def from_client(self, name: str) -> bool:
+        """Whether the client calls itself so: the name begins its user agent."""
+        return self.headers.get("user-agent", "").startswith(name)
 
     def result_of(self, call_id: str) -> str:
         """The result of one call; a KeyError names the calls that do have one."""

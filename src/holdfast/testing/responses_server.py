@@ -21,10 +21,18 @@ _CALL_OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
 def codex_side_kind(request: ModelRequest) -> str | None:
-    """Which side request of Codex this is: `summary`, a compaction, known by the task that closes it."""
-    if "CONTEXT CHECKPOINT COMPACTION" in request.last_user_text:
-        return "summary"
-    return None
+    """Which side request of Codex this is; None for the conversation, and for every other client.
+
+    Codex says it itself, as `request_kind` in a header: a `compaction` is called `summary` here as with the
+    other hosts, any further kind but `turn` keeps Codex's own name.
+    """
+    kind = str(_turn_metadata(request.headers).get("request_kind", "turn"))
+    return {"turn": None, "compaction": "summary"}.get(kind, kind)
+
+
+def _turn_metadata(headers: Mapping[str, str]) -> Mapping[str, Any]:
+    parsed = parsed_arguments(headers.get("x-codex-turn-metadata", ""))
+    return {} if isinstance(parsed, str) else parsed
 
 
 class ResponsesServer(ScriptedServer):
@@ -53,6 +61,7 @@ class ResponsesServer(ScriptedServer):
             stream=bool(body.get("stream")),
             messages=tuple(_messages(body)),
             tools=tuple(_tool_names(body)),
+            conversation=str(_turn_metadata(call.headers).get("thread_id", "")),
         )
 
     def side_kind(self, request: ModelRequest) -> str | None:

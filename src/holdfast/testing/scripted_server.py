@@ -26,10 +26,18 @@ class ScriptedServer(ABC):
     `script` may be a function that picks the script for a request, for hosts that talk in several
     conversations at once (sub-agents, many clients). `side_reply` answers a host's side requests
     (titles, probes, summaries): one step for all, or one for each kind; kinds left out get a default.
+    `recognise_side` replaces the protocol's own function for telling them from the conversation.
     """
 
-    def __init__(self, script: Script | ScriptChooser, *, side_reply: SideReply = None) -> None:
+    def __init__(
+        self,
+        script: Script | ScriptChooser,
+        *,
+        side_reply: SideReply = None,
+        recognise_side: Callable[[ModelRequest], str | None] | None = None,
+    ) -> None:
         self._script = script
+        self._recognise_side = recognise_side or self.side_kind
         self._side_reply = side_reply
         self._lock = threading.Lock()
         self._all: list[ModelRequest] = []
@@ -143,7 +151,7 @@ class ScriptedServer(ABC):
             if read is None:
                 self._unrouted.append(f"{call.method} {call.path}")
                 return PlainAnswer({"error": {"message": f"no route {call.method} {call.path}"}}, 404)
-            request = replace(read, side=self.side_kind(read))
+            request = replace(read, side=self._recognise_side(read))
             self._all.append(request)
         try:
             return self._spelled(self._reply(request), request)
