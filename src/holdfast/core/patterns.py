@@ -2,7 +2,8 @@
 
 A pattern is a glob, or an RE2 expression behind `regex:`. The scheme is split off first, because wildcards mean
 different things in a path and in a command. Both the reference (`re`) and the index (RE2) use the expressions
-made here, so they can only differ in speed.
+made here, so they can only differ in speed. The reference is for tests and for rules without `regex:`; a hostile
+expression would stall `re`, so whatever decides in earnest uses `holdfast.rule_index`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol
+from typing import Literal, Protocol
 
-from holdfast.core.targets import DOMAINS, SCHEMES, Domain, Scheme, Target
+from holdfast.core.targets import DOMAINS, SCHEMES, Domain, Scheme, Target, has_drive
 from holdfast.core.verdict import Decision, RuleRef
 
 REGEX_PREFIX = "regex:"
@@ -28,6 +29,9 @@ _SCHEMES_OF: dict[Domain, tuple[Scheme, ...]] = {
     "mcp": ("mcp",),
 }
 _SPECIAL = frozenset("\\.^$|?*+()[]{}-&~#")
+_TEXT_WILDCARDS = frozenset("*?[\\")
+_PATH_WILDCARDS = frozenset("*?[{\\")
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +46,22 @@ class Rule:
     index: int | None = field(default=None, compare=False)
     expires: float | None = None
     """Seconds since 1970; after that the rule no longer counts ("like this for 30 minutes")."""
+    only: Literal["", "read_only"] = ""
+    """`read_only`: counts only for a command that parsing has proven to change nothing (PE8)."""
 
     def ref(self) -> RuleRef:
         return RuleRef(self.pattern, self.decision, self.domain, self.source, self.line, self.index)
 
 
 class Matcher(Protocol):
-    """Finds the rule that decides about one target."""
+    """Finds the rules that speak about one target."""
 
     def match(self, domain: Domain, target: Target) -> Rule | None:
         """The last rule of the domain that matches, or None."""
+        ...
+
+    def all_matches(self, domain: Domain, target: Target) -> Iterable[Rule]:
+        """Every matching rule, the deciding one first; those after it are shadowed."""
         ...
 
 
@@ -60,29 +70,57 @@ class PatternError(ValueError):
 
 
 def normal(text: str) -> str:
-    """One unicode form for patterns and targets, so that composed and decomposed names compare equal."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    """One unicode form for patterns and targets, so that composed and decomposed names compare equal.
+
+    Bytes that are no text (lone surrogates, as Python reads them from file names) become U+FFFD.
+    """
+    return text if text.isascii() else unicodedata.normalize("NFC", _SURROGATES.sub("\ufffd", text))
+
+
+def folded(text: str, fold_case: bool) -> str:
+    """The form in which pattern and target are compared."""
+    return normal(text).casefold() if fold_case else normal(text)
+
+
+def is_regex(rule: Rule) -> bool:
+    return rule.pattern.startswith(REGEX_PREFIX)
+
+
+def is_literal(rule: Rule) -> bool:
+    """Whether the pattern stands for exactly one target: no wildcard, no expression, no place left open."""
+    if is_regex(rule):
+        return False
+    scheme, value = split_scheme(rule.pattern)
+    if rule.domain in ("bash", "web_search"):
+        return not any(char in _TEXT_WILDCARDS for char in value)
+    if scheme is None or any(char in _PATH_WILDCARDS for char in value):
+        return False
+    return "://" in value if scheme == "url" else "/" in value
+
+
+def escaped(target: Target) -> str:
+    """A pattern that matches this target and nothing else."""
+    wildcards = _PATH_WILDCARDS if target.scheme in _PATH_SCHEMES else _TEXT_WILDCARDS
+    return f"{target.scheme}:" + "".join("\\" + char if char in wildcards else char for char in target.value)
 
 
 def expressions(rule: Rule, *, fold_case: bool = False) -> tuple[str, ...]:
-    """Anchored expressions, valid in `re` and RE2, over the full target text `scheme:value`.
+    """Expressions, valid in `re` and RE2, over the full target text `scheme:value`.
 
-    For a `regex:` pattern the expression is searched for anywhere, in the whole text and in the value alone.
+    Those of a glob must match the whole text; that of a `regex:` pattern is searched for anywhere, in the whole text
+    and in the value alone.
     """
-    pattern = normal(rule.pattern)
-    if pattern.startswith(REGEX_PREFIX):
-        body = pattern[len(REGEX_PREFIX) :]
-        flags = "(?i)" if fold_case else ""
-        return (f"{flags}(?:{body})",)
-    scheme, value = split_scheme(pattern)
+    if is_regex(rule):
+        body = normal(rule.pattern)[len(REGEX_PREFIX) :]
+        return (f"(?i:{body})" if fold_case else f"(?:{body})",)
+    scheme, value = split_scheme(folded(rule.pattern, fold_case))
     if scheme is not None and scheme not in _SCHEMES_OF[rule.domain]:
         allowed = ", ".join(f"{name}:" for name in _SCHEMES_OF[rule.domain])
         raise PatternError(
             f"pattern {rule.pattern!r} can never match: targets of domain {rule.domain!r} begin with {allowed}"
         )
     schemes = (scheme,) if scheme is not None else _SCHEMES_OF[rule.domain]
-    flags = "(?is)" if fold_case else "(?s)"
-    return tuple(f"{flags}^{name}:{_value_expression(value, name, scheme is not None)}$" for name in schemes)
+    return tuple(f"(?s:{name}:{_value_expression(value, name, scheme is not None)})" for name in schemes)
 
 
 def split_scheme(pattern: str) -> tuple[Scheme | None, str]:
@@ -96,7 +134,7 @@ def split_scheme(pattern: str) -> tuple[Scheme | None, str]:
 def _value_expression(value: str, scheme: Scheme, explicit: bool) -> str:
     if scheme not in _PATH_SCHEMES:
         # `git status *` also means `git status`: an argument list may be empty.
-        if value.endswith(" *") and len(value) > 2:
+        if value.endswith(" *") and not value.endswith("\\ *") and len(value) > 2:
             return f"{_text_glob(value[:-2])}(?:[ \\t\\n].*)?"
         return _text_glob(value)
     if value in ("*", "**") and not explicit:
@@ -105,7 +143,7 @@ def _value_expression(value: str, scheme: Scheme, explicit: bool) -> str:
         return _path_glob(value if "://" in value else "{http,https}://" + value)
     if scheme == "mcp":
         return _path_glob(value if "/" in value or value == "**" else value + "/*")
-    if not value.startswith("/"):
+    if not value.startswith("/") and not has_drive(value):
         bare_name = not explicit and "/" not in value
         value = ("/**/" if bare_name else "/") + value
     return _path_glob(value)
@@ -115,30 +153,39 @@ def _literal(char: str) -> str:
     return "\\" + char if char in _SPECIAL else char
 
 
-def _bracket(text: str, start: int) -> tuple[str, int] | None:
-    """A `[...]` class beginning at `start`: its expression and the index behind it, or None if never closed."""
+def _bracket(text: str, start: int, *, path: bool) -> tuple[str, int] | None:
+    """A `[...]` class beginning at `start`: its expression and the index behind it, or None if never closed.
+
+    In a path no class matches `/`: a name stays a name.
+    """
     i = start + 1
     negate = i < len(text) and text[i] in "!^"
     i += negate
-    members: list[str] = []
+    members: list[str] = ["/"] if negate and path else []
     first = True
     while i < len(text) and (first or text[i] != "]"):
         first = False
         if text[i] == "\\" and i + 1 < len(text):
             i += 1
+        low = high = text[i]
         if i + 2 < len(text) and text[i + 1] == "-" and text[i + 2] != "]":
-            low, high = text[i], text[i + 2]
-            i += 3
-            if low <= high:
-                members.append(f"{_literal(low)}-{_literal(high)}")
-            continue
-        members.append(_literal(text[i]))
+            high = text[i + 2]
+            i += 2
         i += 1
+        members.extend(_ranges(low, high, without_slash=path))
     if i >= len(text):
         return None
     if not members:
         return (".", i + 1) if negate else ("[^\\s\\S]", i + 1)
     return f"[{'^' if negate else ''}{''.join(members)}]", i + 1
+
+
+def _ranges(low: str, high: str, *, without_slash: bool) -> list[str]:
+    if low > high:
+        return []
+    if without_slash and low <= "/" <= high:
+        return [*_ranges(low, ".", without_slash=False), *_ranges("0", high, without_slash=False)]
+    return [_literal(low) if low == high else f"{_literal(low)}-{_literal(high)}"]
 
 
 def _text_glob(pattern: str) -> str:
@@ -151,7 +198,7 @@ def _text_glob(pattern: str) -> str:
             out.append(".*")
         elif char == "?":
             out.append(".")
-        elif char == "[" and (found := _bracket(pattern, i)):
+        elif char == "[" and (found := _bracket(pattern, i, path=False)):
             out.append(found[0])
             i = found[1]
             continue
@@ -165,12 +212,18 @@ def _text_glob(pattern: str) -> str:
 
 
 def _path_glob(pattern: str) -> str:
-    """Paths, URLs and MCP names: `*` stops at `/`, `**` as a whole component crosses it, `{a,b}` chooses."""
+    """Paths, URLs and MCP names: `*` stops at `/`, `**` as a whole component crosses it, `{a,b}` chooses.
+
+    `/a/**` covers `/a` too: listing or searching a folder touches what is in it.
+    """
     out: list[str] = []
     depth = 0
     i = 0
     while i < len(pattern):
         char = pattern[i]
+        if char == "/" and pattern[i:] == "/**":
+            out.append("(?:/.*)?")
+            break
         if char == "*":
             j = i
             while j < len(pattern) and pattern[j] == "*":
@@ -186,7 +239,7 @@ def _path_glob(pattern: str) -> str:
             continue
         if char == "?":
             out.append("[^/]")
-        elif char == "[" and (found := _bracket(pattern, i)):
+        elif char == "[" and (found := _bracket(pattern, i, path=True)):
             out.append(found[0])
             i = found[1]
             continue
@@ -208,6 +261,26 @@ def _path_glob(pattern: str) -> str:
     return "".join(out)
 
 
+def _as_python(expression: str) -> str:
+    """RE2's meaning in `re`: classes are ASCII, `$` and `\\z` are the very end, also before a last line break."""
+    out: list[str] = []
+    in_class = False
+    i = 0
+    while i < len(expression):
+        char = expression[i]
+        if char == "\\" and i + 1 < len(expression):
+            out.append("\\Z" if expression[i + 1] == "z" else expression[i : i + 2])
+            i += 2
+            continue
+        if in_class:
+            in_class = char != "]"
+        elif char == "[":
+            in_class = True
+        out.append("\\Z" if char == "$" and not in_class else char)
+        i += 1
+    return f"(?a:{''.join(out)})"
+
+
 @lru_cache(maxsize=65536)
 def _compiled(expression: str) -> re.Pattern[str]:
     try:
@@ -218,12 +291,13 @@ def _compiled(expression: str) -> re.Pattern[str]:
 
 def matches(rule: Rule, target: Target, *, fold_case: bool = False) -> bool:
     """Whether the rule's pattern covers the target, ignoring its domain."""
-    text = normal(str(target))
-    if rule.pattern.startswith(REGEX_PREFIX):
+    if is_regex(rule):
         (expression,) = expressions(rule, fold_case=fold_case)
-        pattern = _compiled(expression)
+        pattern = _compiled(_as_python(expression))
+        text = normal(str(target))
         return bool(pattern.search(text) or pattern.search(text.partition(":")[2]))
-    return any(_compiled(expression).search(text) for expression in expressions(rule, fold_case=fold_case))
+    text = folded(str(target), fold_case)
+    return any(_compiled(expression).fullmatch(text) for expression in expressions(rule, fold_case=fold_case))
 
 
 class LinearMatcher:
@@ -242,4 +316,4 @@ class LinearMatcher:
                 yield rule
 
     def match(self, domain: Domain, target: Target) -> Rule | None:
-        return next(self.all_matches(domain, target), None)
+        return next(iter(self.all_matches(domain, target)), None)
