@@ -14,13 +14,13 @@ import hashlib
 import logging
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from holdfast.store.audit_confirm import Confirmer
 from holdfast.store.database import Database
 from holdfast.store.file_names import file_name
 from holdfast.store.json_text import from_json, to_json_bytes
@@ -28,8 +28,6 @@ from holdfast.store.redact import redact_entry
 
 FIRST_PREVIOUS = "0" * 64
 _LOCK_PATIENCE = 2.0
-_CONFIRM_AFTER = 0.02
-_IDLE_SECONDS = 5.0
 _PAGE = 500
 _TAIL = 1 << 20
 _log = logging.getLogger(__name__)
@@ -60,11 +58,7 @@ class AuditLog:
     def __init__(self, directory: Path, database: Database) -> None:
         self.directory = directory
         self._database = database
-        self._pid = os.getpid()
-        self._unconfirmed: dict[str, int] = {}
-        self._wake = threading.Condition()
-        self._confirmer: threading.Thread | None = None
-        self._closing = False
+        self._confirmer = Confirmer(self.path, database)
         self.trouble = ""
         """Why the files are behind the store, when they are."""
 
@@ -109,24 +103,24 @@ class AuditLog:
                 if os.fstat(descriptor).st_size == appended.start:
                     _write_at(descriptor, appended.data, appended.start)
                 else:
-                    self._catch_up(descriptor, appended.session)
+                    self.catch_up(descriptor, appended.session)
         except OSError as error:
             self._report(appended.session, error)
         else:
-            self._confirm_later(appended.session, appended.last)
+            self._confirmer.add(appended.session, appended.last)
 
     def recover(self) -> None:
         """Write what a crashed process left unwritten. Done at opening and before anything is verified."""
-        for session, count in self._behind():
+        for session, count in self.behind():
             try:
                 with self.locked(session) as descriptor:
-                    self._catch_up(descriptor, session)
+                    self.catch_up(descriptor, session)
             except OSError as error:
                 self._report(session, error)
             else:
-                self._confirm_later(session, count)
+                self._confirmer.add(session, count)
 
-    def _behind(self) -> list[tuple[str, int]]:
+    def behind(self) -> list[tuple[str, int]]:
         with self._database.read() as connection:
             return connection.execute("SELECT session, count FROM audit_chains WHERE written < count").fetchall()
 
@@ -156,7 +150,7 @@ class AuditLog:
         finally:
             os.close(descriptor)
 
-    def _catch_up(self, descriptor: int, session: str) -> None:
+    def catch_up(self, descriptor: int, session: str) -> None:
         """Write the lines that the file may lack. Only lines beyond `written` are ever written again."""
         with self._database.read() as connection:
             head = connection.execute(
@@ -198,62 +192,11 @@ class AuditLog:
         self.trouble = f"{self.path(session)} could not be written: {error.strerror or error}"
         _log.warning("%s; the entries are kept in %s and written later", self.trouble, self._database.path)
 
-    # confirming what the files hold
-
-    def _confirm_later(self, session: str, seq: int) -> None:
-        """A moment later, in one go for all: sync the files, then note in the store what they hold."""
-        if os.getpid() != self._pid:
-            self._pid, self._wake, self._confirmer, self._unconfirmed = os.getpid(), threading.Condition(), None, {}
-        with self._wake:
-            self._unconfirmed[session] = max(seq, self._unconfirmed.get(session, 0))
-            if self._confirmer is None and not self._closing:
-                self._confirmer = threading.Thread(target=self._confirm_loop, name="holdfast-audit", daemon=True)
-                self._confirmer.start()
-            self._wake.notify()
-
-    def _confirm_loop(self) -> None:
-        while True:
-            with self._wake:
-                if not self._unconfirmed:
-                    self._wake.wait(_IDLE_SECONDS)
-                if self._closing or not self._unconfirmed:
-                    self._confirmer = None
-                    return
-            time.sleep(_CONFIRM_AFTER)
-            try:
-                self.confirm()
-            except Exception as error:  # the next one tries again; nothing is lost meanwhile
-                _log.warning("the audit files could not be confirmed: %s", error)
-                with self._wake:
-                    self._confirmer = None
-                return
-
     def confirm(self) -> None:
-        with self._wake:
-            batch, self._unconfirmed = self._unconfirmed, {}
-        if not batch:
-            return
-        for session in batch:
-            _sync(self.path(session))
-        _sync(self.directory)
-
-        def mark(connection: sqlite3.Connection) -> None:
-            connection.executemany(
-                "UPDATE audit_chains SET written = max(written, ?) WHERE session = ?",
-                [(seq, session) for session, seq in batch.items()],
-            )
-
-        self._database.write(mark)
+        self._confirmer.confirm()
 
     def close(self) -> None:
-        with self._wake:
-            self._closing = True
-            self._wake.notify()
-            confirmer = self._confirmer
-        if confirmer is not None and os.getpid() == self._pid:
-            confirmer.join(timeout=_LOCK_PATIENCE)
-        with contextlib.suppress(Exception):  # what is not confirmed is checked again at the next opening
-            self.confirm()
+        self._confirmer.close()
 
     # reading
 
@@ -279,14 +222,3 @@ def _write_at(descriptor: int, data: bytes, start: int) -> None:
         done = os.pwrite(descriptor, view, start)
         view = view[done:]
         start += done
-
-
-def _sync(path: Path) -> None:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return  # taken away meanwhile: `verify` tells
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

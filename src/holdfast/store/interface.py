@@ -135,6 +135,49 @@ class Committed:
     state_version: int | None = None
 
 
+AlterationKind = Literal["removed", "changed", "inserted", "reordered", "cut", "missing", "unknown", "store"]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditProblem:
+    """One thing that was done to an audit file."""
+
+    file: str
+    line: int
+    """From 1; 0 when it concerns the file as a whole."""
+    kind: AlterationKind
+    """`missing`: the whole file; `unknown`: a file the store knows nothing of; `store`: the store's own copy."""
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.kind}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """What `holdfast audit verify` tells."""
+
+    files: int
+    entries: int
+    problems: tuple[AuditProblem, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What is left of a deleted session; a search index follows these as it follows events."""
+
+    position: int
+    where: SessionId
+    at: float
+    by: str
+    events: int
+
+
 class StoreError(Exception):
     """Something the store could not do; the message names the file and the next step."""
 
@@ -160,7 +203,10 @@ class Store(Protocol):
 
     # sessions and chains
     def open_session(self, session: Session) -> Session:
-        """Add a session to its chain, or return the one that is there; at most one of a chain is active."""
+        """Add a session to its chain, or return it if it is there.
+
+        A chain has one session at most that is not sealed: raises `StateConflict` when there is another.
+        """
         ...
 
     def session(self, session: str) -> Session | None: ...
@@ -185,7 +231,7 @@ class Store(Protocol):
         ...
 
     def update_session(self, session: str, expected_version: int, **changes: Any) -> Session:
-        """Compare-and-set; raises `StateConflict`."""
+        """Compare-and-set; raises `StateConflict`, also when it would give the chain a second live session."""
         ...
 
     # events and state
@@ -254,7 +300,9 @@ class Store(Protocol):
         ...
 
     # small durable facts (directories used, migration stamps, daemon bookkeeping)
-    def note(self, key: str, value: Any) -> None: ...
+    def note(self, key: str, value: Any) -> None:
+        """Keep a JSON value; None takes the note away."""
+        ...
 
     def noted(self, key: str) -> Any: ...
 
@@ -265,6 +313,10 @@ class Store(Protocol):
         """Audit entries with their chain fields, oldest first."""
         ...
 
+    def verify_audit(self, *, session: str | None = None) -> AuditReport:
+        """Compare one session's audit file, or all, with the chain that the store keeps."""
+        ...
+
     # watching and upkeep
     def revision(self) -> int:
         """Changes whenever anything was committed by anyone: cheap to poll."""
@@ -272,6 +324,10 @@ class Store(Protocol):
 
     def delete_session(self, session: str, *, by: str, at: float) -> None:
         """Remove a session's text for good, leaving a tombstone in the audit (SC4)."""
+        ...
+
+    def deletions(self, after: int = 0, limit: int = 1000) -> Sequence[Deletion]:
+        """Sessions that were deleted, in order, beyond position `after`."""
         ...
 
     def usage(self) -> Mapping[str, Any]:

@@ -13,13 +13,16 @@ from holdfast.core.events import Answer
 from holdfast.core.keys import SessionId, SessionKey, require_same_thread
 from holdfast.store import rows, upkeep
 from holdfast.store.audit_log import Appended, AuditLog
+from holdfast.store.audit_verify import AuditVerifier
 from holdfast.store.database import Database
 from holdfast.store.interface import (
     AlreadyDecided,
     Approval,
     ApprovalStatus,
+    AuditReport,
     Change,
     Committed,
+    Deletion,
     EventRecord,
     Remembered,
     SealedError,
@@ -334,6 +337,9 @@ class SqliteStore:
     def audit(self, *, session: str | None = None) -> Iterator[Mapping[str, Any]]:
         return self._audit.entries(session)
 
+    def verify_audit(self, *, session: str | None = None) -> AuditReport:
+        return AuditVerifier(self._audit, self._database).verify(session)
+
     # watching and upkeep
 
     def revision(self) -> int:
@@ -346,6 +352,18 @@ class SqliteStore:
 
         self._audit.publish(self._database.write(work))
         upkeep.scrub(self._database)
+
+    def deletions(self, after: int = 0, limit: int = 1000) -> Sequence[Deletion]:
+        with self._database.read() as connection:
+            found = connection.execute(
+                "SELECT position, user, agent, thread, session, at, by, events FROM deleted WHERE position > ? "
+                "ORDER BY position LIMIT ?",
+                (after, limit),
+            ).fetchall()
+        return [
+            Deletion(position, SessionId(SessionKey(user, agent, thread), session), at, by, events)
+            for position, user, agent, thread, session, at, by, events in found
+        ]
 
     def usage(self) -> Mapping[str, Any]:
         return {

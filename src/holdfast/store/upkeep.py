@@ -13,6 +13,7 @@ from holdfast.store.interface import StoreError
 _OF_A_SESSION = ("events", "policy_state", "remembered", "approvals", "snapshots")
 _COUNTED = ("sessions", "events", "approvals", "snapshots", "audit_entries", "deleted")
 _DAY = 86_400.0
+_PAGES_AT_ONCE = 2000
 
 
 def delete_rows(connection: sqlite3.Connection, session: str, *, by: str, at: float) -> Mapping[str, Any]:
@@ -55,11 +56,20 @@ def delete_rows(connection: sqlite3.Connection, session: str, *, by: str, at: fl
 
 def scrub(database: Database) -> None:
     """After a deletion: nothing of it stays in the log beside the database, in free pages or in older copies."""
+    while database.write(_give_back_pages):
+        pass
     with database.read() as connection:
-        connection.execute("PRAGMA incremental_vacuum").fetchall()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     for copy in database.path.parent.glob(f"{database.path.name}.bak-v*"):
         copy.unlink(missing_ok=True)
+
+
+def _give_back_pages(connection: sqlite3.Connection) -> bool:
+    """Shrink the file a little, so that others get their turn in between; True while there is more to do."""
+    free = int(connection.execute("PRAGMA freelist_count").fetchone()[0])
+    for _ in range(min(free, _PAGES_AT_ONCE)):
+        connection.execute("PRAGMA incremental_vacuum(1)")  # one page for each call, as the module steps it once
+    return free > _PAGES_AT_ONCE
 
 
 def usage(database: Database, audit_dir: Path, now: float) -> Mapping[str, Any]:

@@ -16,8 +16,10 @@ from holdfast.store.interface import (
     AlreadyDecided,
     Approval,
     ApprovalStatus,
+    AuditReport,
     Change,
     Committed,
+    Deletion,
     EventRecord,
     Remembered,
     SealedError,
@@ -45,6 +47,7 @@ class MemoryStore:
         self._snapshots: dict[tuple[str, str, str], bytes] = {}
         self._notes: dict[str, Any] = {}
         self._audit: list[Mapping[str, Any]] = []
+        self._deletions: list[Deletion] = []
         self._revision = 0
 
     # sessions and chains
@@ -226,7 +229,10 @@ class MemoryStore:
         return self._snapshots.pop((where.session, where.subagent, name), None)
 
     def note(self, key: str, value: Any) -> None:
-        self._notes[key] = value
+        if value is None:
+            self._notes.pop(key, None)
+        else:
+            self._notes[key] = value
 
     def noted(self, key: str) -> Any:
         return self._notes.get(key)
@@ -237,15 +243,24 @@ class MemoryStore:
     def audit(self, *, session: str | None = None) -> Iterator[Mapping[str, Any]]:
         yield from (entry for entry in self._audit if session in (None, entry.get("sessionId")))
 
+    def verify_audit(self, *, session: str | None = None) -> AuditReport:
+        """Nothing is on disk that anybody could have altered."""
+        return AuditReport(files=0, entries=sum(1 for _ in self.audit(session=session)))
+
     def revision(self) -> int:
         return self._revision
 
     def delete_session(self, session: str, *, by: str, at: float) -> None:
         with self._lock:
             self._events = [r for r in self._events if r.where.session != session]
-            self._by_session.pop(session, None)
-            self._sessions.pop(session, None)
+            count = len(self._by_session.pop(session, ()))
+            gone = self._sessions.pop(session, None)
+            if gone is not None:
+                self._deletions.append(Deletion(len(self._deletions) + 1, gone.id, at, by, count))
             self._audit.append({"sessionId": session, "what": "deleted", "decidedBy": by, "timestamp": at})
+
+    def deletions(self, after: int = 0, limit: int = 1000) -> Sequence[Deletion]:
+        return self._deletions[after : after + limit]
 
     def usage(self) -> Mapping[str, Any]:
         return {"sessions": len(self._sessions), "events": len(self._events)}
