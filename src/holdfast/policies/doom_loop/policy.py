@@ -28,7 +28,7 @@ from holdfast.core.settings import DoomLoopSettings
 from holdfast.core.verdict import NOTHING, Decision, Finding, Inject, Verdict
 from holdfast.policies.doom_loop import phrases as say
 from holdfast.policies.doom_loop import steps as look
-from holdfast.policies.doom_loop.steps import Step
+from holdfast.policies.doom_loop.steps import Ending, Trail
 
 NO_NEWS = 10
 """Calls in a row that had all been made before in this run with the same result, in whatever order."""
@@ -42,7 +42,7 @@ A_WHILE = 30 * 60.0
 """Seconds that "like this for 30 minutes" lasts."""
 
 _OTHER_HOSTS = {"claude-code", "opencode", "codex", "gemini"}
-_FEWEST_STEPS, _MOST_STEPS = 32, 512
+_FEWEST_CALLS, _MOST_CALLS = 32, 512
 _ASKED_KEPT = 8
 
 
@@ -61,13 +61,7 @@ class DoomLoop:
 
     def __init__(self, settings: DoomLoopSettings | None = None) -> None:
         self._set = settings or DoomLoopSettings()
-        wanted = max(
-            2 * NO_NEWS,
-            3 * PATIENCE * self._set.cycle_repeats,
-            self._set.same_result_threshold + 1,
-            self._set.same_error_threshold + 1,
-        )
-        self._kept = min(max(wanted, _FEWEST_STEPS), _MOST_STEPS)
+        self._kept = min(max(_FEWEST_CALLS, 3 * PATIENCE * self._set.cycle_repeats), _MOST_CALLS)
 
     def decide(self, event: Event, state: State) -> tuple[Verdict, State]:
         if not self._set.enabled:
@@ -88,32 +82,35 @@ class DoomLoop:
     # before and after a call
 
     def _before(self, event: ToolCalling, state: State) -> tuple[Verdict, State]:
-        if event.call.id and look.find(_steps(state), event.call) is not None:
+        if event.call.id and _trail(state).find(event.call) is not None:
             return NOTHING, state
         state, checked = self._counted(event.call, state)
         if not checked:
             return NOTHING, state
-        hit = self._too_many(event, state) or self._by_call(state) or self._goes_on(state)
+        hit = self._too_many(event, state) or self._by_call(event.call, state) or self._goes_on(event.call, state)
         return self._judged(event, state, hit)
 
     def _after(self, event: ToolCalled, state: State) -> tuple[Verdict, State]:
-        at = look.find(_steps(state), event.call)
+        call = event.call
+        at = _trail(state).find(call)
         if at is None:
             # A call that passed `ToolCalling` and is not here was made during the cool-down, or before a reset.
             if event.hooked:
                 return NOTHING, state
-            state, checked = self._counted(event.call, state)
+            state, checked = self._counted(call, state)
             if not checked:
                 return NOTHING, state
             at = -1
-        steps = _steps(state)
-        if steps[at].result is not None:
+        trail = _trail(state)
+        if trail.results[at] is not None:
             return NOTHING, state
-        steps[at] = steps[at]._replace(result=look.result_hash(event.call, steps[at].call, event.result))
-        state = {**state, "steps": [list(step) for step in steps], "reply": ["", 0]}
-        hit = self._by_result(state)
+        result = look.result_hash(call, trail.calls[at], event.result)
+        trail = trail.with_result(at, result)
+        ending = _ending(state).then(call.tool, trail.calls[at], result, news=trail.is_news(at))
+        state = {**state, "trail": list(trail), "ending": list(ending), "reply": ["", 0]}
+        hit = self._by_result(ending, state)
         if not event.hooked:
-            hit = self._too_many(event, state) or self._by_call(state) or hit
+            hit = self._too_many(event, state) or self._by_call(call, state) or hit
         return self._told(event, state, hit)
 
     def _counted(self, call: ToolCall, state: State) -> tuple[State, bool]:
@@ -124,8 +121,8 @@ class DoomLoop:
             return {**state, "cooldown": cooling - 1}, False
         exact, key = look.signature(call, self._set.max_signature_bytes)
         last, times = state.get("same", ["", 0])
-        steps = [*state.get("steps", []), list(look.step_of(call, exact))][-self._kept :]
-        return {**state, "same": [key, times + 1 if key == last else 1], "steps": steps}, True
+        trail = _trail(state).with_call(exact, call.id, self._kept)
+        return {**state, "same": [key, times + 1 if key == last else 1], "trail": list(trail)}, True
 
     # what is a loop
 
@@ -135,55 +132,46 @@ class DoomLoop:
         limit = self._set.max_tool_calls_unattended if roomy else self._set.max_tool_calls
         return Hit(say.TOO_MANY(count=state["calls"] - 1)) if state["calls"] > limit else None
 
-    def _by_call(self, state: State) -> Hit | None:
+    def _by_call(self, call: ToolCall, state: State) -> Hit | None:
         """What the calls show, the newest included."""
-        steps = _steps(state)
         times = state["same"][1]
         if times >= self._set.same_tool_threshold:
-            return Hit(say.SAME_CALL(tool=steps[-1].tool, count=times))
+            return Hit(say.SAME_CALL(tool=call.tool, count=times))
+        trail = _trail(state)
         enough = self._set.cycle_repeats
         for period in (2, 3):
-            repeats = look.cycle(steps, period)
-            working = repeats < PATIENCE * enough and look.gets_somewhere(steps[-period * repeats :], period)
-            if repeats >= enough and not working:
+            repeats = look.cycle(trail.calls, period)
+            if repeats < enough:
+                continue
+            if repeats >= PATIENCE * enough or not look.gets_somewhere(trail.results[-period * repeats :], period):
                 return Hit(say.CYCLE(period=period, count=repeats))
         return None
 
-    def _by_result(self, state: State) -> Hit | None:
+    def _by_result(self, ending: Ending, state: State) -> Hit | None:
         """What the result that just came shows; each kind is told when it is reached, not at every call after it."""
-        done = _finished(_steps(state))
-        tool = done[-1].tool
-        same = look.same_results(done)
-        if same and same % self._set.same_result_threshold == 0:
-            return Hit(say.SAME_RESULT(tool=tool, count=same))
-        errors = look.same_errors(done)
-        if errors and errors % self._set.same_error_threshold == 0:
-            return Hit(say.SAME_ERROR(count=errors))
-        old = look.stale(done)
-        if old and old % NO_NEWS == 0:
-            return Hit(say.STALE(count=old))
-        if look.failing(done) == FAILING_CALL:
-            return Hit(say.FAILS_AGAIN(tool=tool, count=FAILING_CALL), hint_only=True)
+        if ending.same % self._set.same_result_threshold == 0:
+            return Hit(say.SAME_RESULT(tool=ending.tool, count=ending.same))
+        if ending.errors and ending.errors % self._set.same_error_threshold == 0:
+            return Hit(say.SAME_ERROR(count=ending.errors))
+        if ending.stale and ending.stale % NO_NEWS == 0:
+            return Hit(say.STALE(count=ending.stale))
+        if ending.failing == FAILING_CALL:
+            return Hit(say.FAILS_AGAIN(tool=ending.tool, count=FAILING_CALL), hint_only=True)
         times = state["same"][1]
         if times == self._set.same_tool_threshold - 1 and times >= FAILING_CALL:
-            return Hit(say.SAME_CALL(tool=tool, count=times), hint_only=True)
+            return Hit(say.SAME_CALL(tool=ending.tool, count=times), hint_only=True)
         return None
 
-    def _goes_on(self, state: State) -> Hit | None:
+    def _goes_on(self, call: ToolCall, state: State) -> Hit | None:
         """Whether the newest call continues what earlier results have shown to be a loop."""
-        *before, new = _steps(state)
-        done = _finished(before)
-        if not done:
-            return None
-        same = look.same_results(done)
-        if same >= self._set.same_result_threshold and new.call == done[-1].call:
-            return Hit(say.SAME_RESULT(tool=new.tool, count=same))
-        errors = look.same_errors(done)
-        if errors >= self._set.same_error_threshold and new.tool == done[-1].tool:
-            return Hit(say.SAME_ERROR(count=errors))
-        old = look.stale(done)
-        if old >= NO_NEWS and any(step.call == new.call for step in done):
-            return Hit(say.STALE(count=old))
+        ending = _ending(state)
+        *before, new = _trail(state).calls
+        if ending.same >= self._set.same_result_threshold and new == ending.call:
+            return Hit(say.SAME_RESULT(tool=call.tool, count=ending.same))
+        if ending.errors >= self._set.same_error_threshold and call.tool == ending.tool:
+            return Hit(say.SAME_ERROR(count=ending.errors))
+        if ending.stale >= NO_NEWS and new in before:
+            return Hit(say.STALE(count=ending.stale))
         return None
 
     # what is done about it
@@ -252,12 +240,12 @@ def _hint(why: Message) -> Inject:
     return Inject(say.HINT(why=why.text()).text(), "model")
 
 
-def _steps(state: State) -> list[Step]:
-    return [Step(*entry) for entry in state.get("steps", [])]
+def _trail(state: State) -> Trail:
+    return Trail(*state.get("trail", ((), (), ())))
 
 
-def _finished(steps: list[Step]) -> list[Step]:
-    return [step for step in steps if step.result is not None]
+def _ending(state: State) -> Ending:
+    return Ending(*state.get("ending", ()))
 
 
 def _without_counts(state: State) -> dict[str, Any]:
@@ -275,7 +263,7 @@ def _in_this_run(event: Event, state: State) -> State:
     if new_run or typed or who != state.get("who", ""):
         return {**_without_counts(state), "run": event.invocation or state.get("run", ""), "who": who}
     forgotten = isinstance(event, Compacted) or (isinstance(event, SessionStarted) and event.source == "compact")
-    if forgotten and state.get("steps"):
+    if forgotten and "trail" in state:
         # What was read before is gone from the context, so reading it again is no repetition.
-        return {**state, "steps": [], "same": ["", 0]}
+        return {key: value for key, value in state.items() if key not in ("trail", "ending", "same")}
     return state

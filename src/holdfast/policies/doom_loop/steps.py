@@ -1,11 +1,14 @@
-"""The calls of a run as short hashes, and the patterns that make a loop. Everything looks back from the newest call."""
+"""The calls of a run as short hashes, and the patterns that make a loop.
+
+This stands in the path of every tool call, so whatever can be counted along is counted, not searched for again.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.core.events import ToolCall, ToolResult
@@ -17,26 +20,94 @@ _SAYS_LITTLE = re.compile(
 )
 
 
-class Step(NamedTuple):
-    """One call of the run, as the state keeps it."""
+class Trail(NamedTuple):
+    """The newest calls in the order they were made; three columns of one table."""
 
-    tool: str
-    call: str
+    calls: list[str]
     """Hash of tool and arguments."""
-    result: str | None
+    results: list[str | None]
     """A hash behind `e` (it failed), `w` (it changed a file) or `r`; None until it is known."""
-    id: str
+    ids: list[str]
+
+    def with_call(self, call: str, call_id: str, most: int) -> Trail:
+        return Trail(
+            [*self.calls, call][-most:], [*self.results, None][-most:], [*self.ids, short_name(call_id)][-most:]
+        )
+
+    def with_result(self, at: int, result: str) -> Trail:
+        results = list(self.results)
+        results[at] = result
+        return self._replace(results=results)
+
+    def find(self, call: ToolCall) -> int | None:
+        """Which entry a call is; where a host gives no ids, the oldest equal one that waits for its result."""
+        if call.id:
+            wanted = short_name(call.id)
+            return self.ids.index(wanted) if wanted in self.ids else None
+        exact, _ = signature(call, 0)
+        waiting = [i for i, known in enumerate(self.calls) if known == exact and self.results[i] is None]
+        return waiting[0] if waiting else None
+
+    def is_news(self, at: int) -> bool:
+        """Whether this call had not been made before with this result, or changed a file."""
+        call, result = self.calls[at], self.results[at]
+        if result is None or result.startswith("w"):
+            return True
+        return sum(c == call and r == result for c, r in zip(self.calls, self.results, strict=True)) == 1
 
 
-def step_of(call: ToolCall, exact: str) -> Step:
-    return Step(call.tool[:_LONGEST_NAME], exact, None, _short(call.id))
+class Ending(NamedTuple):
+    """What the newest results have in common, counted along as they come."""
+
+    tool: str = ""
+    call: str = ""
+    result: str = ""
+    same: int = 0
+    """Equal calls with equal results."""
+    errors: int = 0
+    """Failures with one error, whatever the calls were."""
+    failing: int = 0
+    """Failures of one call, whatever the errors say."""
+    stale: int = 0
+    """Calls that brought no news."""
+
+    def then(self, tool: str, call: str, result: str, *, news: bool) -> Ending:
+        failed = result.startswith("e")
+        same_call = call == self.call
+        same_result = result == self.result
+        return Ending(
+            tool[:_LONGEST_NAME],
+            call,
+            result,
+            same=self.same + 1 if same_call and same_result else 1,
+            errors=(self.errors + 1 if same_result else 1) if failed else 0,
+            failing=(self.failing + 1 if same_call else 1) if failed else 0,
+            stale=0 if news else self.stale + 1,
+        )
+
+
+def cycle(calls: Sequence[str], period: int) -> int:
+    """How often the last `period` calls, not all the same, have come in a row."""
+    length = min(period, len(calls))
+    while length < len(calls) and calls[-length - 1] == calls[-length - 1 + period]:
+        length += 1
+    return length // period if len(set(calls[-period:])) > 1 else 1
+
+
+def gets_somewhere(results: Sequence[str | None], period: int) -> bool:
+    """Whether a cycle may be work: a result differs from the one a period ago, or every call changed a file."""
+    for old, new in zip(results, results[period:], strict=False):
+        if old is not None and new is not None and old != new:
+            return True
+    known = [result for result in results if result is not None]
+    return bool(known) and all(result.startswith("w") for result in known)
 
 
 def signature(call: ToolCall, max_bytes: int) -> tuple[str, str]:
     """The exact hash of a call, and the one DL1 counts by: the tool's name alone when the arguments are large."""
-    body = json.dumps(call.input, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    body = _STABLE.encode(call.input if isinstance(call.input, dict) else dict(call.input))
     exact = _hash(f"{call.tool}\x00{body}")
-    large = len(body) > max_bytes or len(body.encode("utf-8", "surrogatepass")) > max_bytes
+    large = len(body) > max_bytes or (not body.isascii() and len(body.encode("utf-8", "surrogatepass")) > max_bytes)
     return exact, _hash(call.tool) if large else exact
 
 
@@ -54,73 +125,9 @@ def text_hash(text: str) -> str:
     return _hash(text.strip())
 
 
-def find(steps: Sequence[Step], call: ToolCall) -> int | None:
-    """Which step a call is; where a host gives no ids, the oldest equal one that waits for its result."""
-    wanted = _short(call.id)
-    exact = "" if wanted else signature(call, 0)[0]
-    for index, step in enumerate(steps):
-        if (step.id == wanted) if wanted else (step.call == exact and step.result is None):
-            return index
-    return None
-
-
-def cycle(steps: Sequence[Step], period: int) -> int:
-    """How often the last `period` calls, not all the same, have come in a row."""
-    if len({step.call for step in steps[-period:]}) == 1:
-        return 1
-    length = min(period, len(steps))
-    while length < len(steps) and steps[-length - 1].call == steps[-length - 1 + period].call:
-        length += 1
-    return length // period
-
-
-def gets_somewhere(steps: Sequence[Step], period: int) -> bool:
-    """Whether a cycle may be work: a result differs from the one a period ago, or every call changed a file."""
-    for old, new in zip(steps, steps[period:], strict=False):
-        if old.result is not None and new.result is not None and old.result != new.result:
-            return True
-    known = [step.result for step in steps if step.result is not None]
-    return bool(known) and all(result.startswith("w") for result in known)
-
-
-def same_results(done: Sequence[Step]) -> int:
-    """How many equal calls with equal results stand at the end."""
-    return _run_length(done, lambda step: (step.call, step.result))
-
-
-def same_errors(done: Sequence[Step]) -> int:
-    """How many failures with one error stand at the end, whatever the calls were."""
-    return _run_length(done, lambda step: step.result) if _failed(done) else 0
-
-
-def failing(done: Sequence[Step]) -> int:
-    """How many failures of one call stand at the end, whatever the errors say."""
-    return _run_length(done, lambda step: (step.call, (step.result or "")[:1])) if _failed(done) else 0
-
-
-def stale(done: Sequence[Step]) -> int:
-    """How many calls at the end had been made before with the same result, and changed no file."""
-    seen: set[tuple[str, str | None]] = set()
-    count = 0
-    for step in done:
-        pair = (step.call, step.result)
-        old = pair in seen and not (step.result or "").startswith("w")
-        count = count + 1 if old else 0
-        seen.add(pair)
-    return count
-
-
-def _failed(done: Sequence[Step]) -> bool:
-    return bool(done) and (done[-1].result or "").startswith("e")
-
-
-def _run_length(steps: Sequence[Step], key: Callable[[Step], object]) -> int:
-    count = 0
-    for step in reversed(steps):
-        if key(step) != key(steps[-1]):
-            break
-        count += 1
-    return count
+def short_name(name: str) -> str:
+    """A name of bounded length: ids come from outside."""
+    return name if len(name) <= _LONGEST_NAME else _hash(name)
 
 
 def _hash(text: str) -> str:
@@ -130,9 +137,8 @@ def _hash(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else _hash(name)
-
-
 def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+_STABLE = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
