@@ -181,7 +181,7 @@ class Examiner:
 def _commands_of(reading: CommandReading) -> Iterator[Access]:
     """One access for each command that would run, under the text a rule about it is written for."""
     whole = shell_target(reading.command)
-    if reading.has_error or reading.reason_code == "too_complex" or not reading.simple_commands:
+    if reading.has_error or reading.incomplete or not reading.simple_commands:
         yield Access("bash", whole, "run", certain=False, also=_targets(c.text for c in reading.simple_commands))
         return
     sets_environment = any(not _is_own(name) for name in reading.assigned)

@@ -1,0 +1,140 @@
+"""What no call may touch, as data: the plane and the hosts add their own.
+
+Two kinds. Some things nobody's agent should destroy. The others are how an agent could free itself: Holdfast's own
+home and program, the daemon, and the settings that make a host call Holdfast at all (PE10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+# Deleting or handing over one of these as a whole ends the machine or an account.
+SYSTEM_ROOTS: frozenset[str] = frozenset(
+    {
+        "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/media", "/mnt", "/opt", "/proc",
+        "/root", "/run", "/sbin", "/srv", "/sys", "/usr", "/usr/bin", "/usr/include", "/usr/lib", "/usr/lib64",
+        "/usr/local", "/usr/local/bin", "/usr/local/lib", "/usr/sbin", "/usr/share", "/var", "/var/lib", "/var/log",
+        "/Applications", "/Library", "/Network", "/System", "/Users", "/Volumes", "/private", "/private/etc",
+        "/private/var",
+    }
+)  # fmt: skip
+
+# Writing here destroys a disk, the running kernel or the next start.
+DEVICES: tuple[str, ...] = (
+    "/dev/{s,h,v,xv}d[a-z]*", "/dev/nvme[0-9]*", "/dev/mmcblk*", "/dev/{disk,rdisk}*", "/dev/md[0-9]*", "/dev/dm-*",
+    "/dev/mapper/*", "/dev/loop[0-9]*", "/dev/disk/**", "/dev/block/**", "/dev/mem", "/dev/kmem", "/dev/port",
+    "/proc/sysrq-trigger", "/proc/sys/kernel/**", "/proc/kcore", "/sys/firmware/**", "/sys/power/**",
+    "/sys/kernel/**", "/boot/**", "/efi/**",
+)  # fmt: skip
+
+# The settings by which the hosts know Holdfast; `**/` because a project may hold its own copy that wins.
+HOST_SETTINGS: tuple[str, ...] = (
+    "/**/.claude/settings*.json", "/**/.claude.json", "/etc/claude-code/**",
+    "/Library/Application Support/ClaudeCode/**",
+    "/**/.codex/hooks.json", "/**/.codex/config.toml", "/etc/codex/**",
+    "/**/.gemini/settings.json", "/**/.gemini/trustedFolders.json", "/etc/gemini-cli/**",
+    "/**/opencode.{json,jsonc}", "/**/.opencode/{plugin,plugins}/**", "/**/.config/opencode/**",
+)  # fmt: skip
+# Removing or moving one of these takes the settings along.
+HOST_FOLDERS: tuple[str, ...] = (
+    "/**/.claude", "/**/.codex", "/**/.gemini", "/**/.opencode", "/**/.config/opencode", "/**/.config",
+)  # fmt: skip
+
+# Of Holdfast's own commands an agent may run these; every other one is for people.
+HARMLESS_COMMANDS: tuple[str, ...] = (
+    "--help", "-h", "--version", "version", "help", "status", "search", "why", "doctor", "explain",
+    "shell explain", "rules list", "rules test", "rules explain", "rules templates", "rules simulate",
+    "config show", "config path", "audit show", "audit list", "audit verify", "sessions list", "sessions show",
+    "chain list", "chain show", "approvals list", "memory show", "memory status", "memory propose", "mode show",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class HostProgram:
+    """A host's command line, and what on it would start an agent that Holdfast does not see."""
+
+    name: str
+    flags: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    """Names of environment variables; a final `*` stands for any ending."""
+    words: tuple[str, ...] = ()
+    """Parts of an argument, such as a key of inline settings."""
+
+
+_ANY_HOST_VARIABLES = ("HOME", "XDG_CONFIG_HOME", "HOLDFAST_*", "MEMORY_BANK_*")
+HOST_PROGRAMS: tuple[HostProgram, ...] = (
+    HostProgram(
+        "claude",
+        flags=("--settings", "--setting-sources", "--bare", "--safe-mode"),
+        variables=("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_*", *_ANY_HOST_VARIABLES),
+        words=("disableAllHooks",),
+    ),
+    HostProgram(
+        "codex",
+        flags=("--dangerously-bypass-hook-trust", "--profile", "-p", "--disable"),
+        variables=("CODEX_HOME", *_ANY_HOST_VARIABLES),
+        words=("hooks", "features."),
+    ),
+    HostProgram(
+        "opencode",
+        flags=("--pure",),
+        variables=("OPENCODE_*", *_ANY_HOST_VARIABLES),
+    ),
+    HostProgram(
+        "gemini",
+        flags=("--extensions", "-e"),
+        variables=("GEMINI_CLI_*", *_ANY_HOST_VARIABLES),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """Everything the hard limits guard. Paths are absolute globs over where a file really lies."""
+
+    user_home: str
+    never_changed: tuple[str, ...]
+    never_read: tuple[str, ...]
+    never_deleted: tuple[str, ...] = ()
+    """Folders that hold something of `never_changed`: their content may change, they may not go."""
+    always_readable: tuple[str, ...] = ()
+    """Exceptions to `never_read`: what Holdfast itself tells the agent to read."""
+    roots: frozenset[str] = SYSTEM_ROOTS
+    devices: tuple[str, ...] = DEVICES
+    programs: frozenset[str] = frozenset({"holdfast"})
+    harmless_commands: tuple[str, ...] = HARMLESS_COMMANDS
+    host_programs: tuple[HostProgram, ...] = HOST_PROGRAMS
+    ports: frozenset[int] = field(default_factory=frozenset)
+    """Where Holdfast's own API listens."""
+    pids: frozenset[int] = field(default_factory=frozenset)
+    """Holdfast's own processes."""
+
+
+def standard_protection(
+    *,
+    home: str,
+    user_home: str,
+    ports: Iterable[int] = (),
+    pids: Iterable[int] = (),
+    further: Iterable[str] = (),
+) -> Protected:
+    """What is guarded on every machine. `home` is Holdfast's home, `further` more paths that may not be changed
+    (the installed program, a host's settings in an unusual place)."""
+    home = home.rstrip("/") or "/"
+    return Protected(
+        user_home=user_home.rstrip("/") or "/",
+        never_changed=(glob_of(home) + "/**", *HOST_SETTINGS, *further),
+        never_read=tuple(glob_of(f"{home}/{name}") for name in ("run", "credentials", "data"))
+        + tuple(glob_of(f"{home}/{name}") + "/**" for name in ("run", "data"))
+        + (glob_of(f"{home}/credentials") + "*",),
+        never_deleted=HOST_FOLDERS,
+        always_readable=(glob_of(f"{home}/data/outputs") + "/**",),
+        ports=frozenset(ports),
+        pids=frozenset(pids),
+    )
+
+
+def glob_of(path: str) -> str:
+    """A glob that matches this path only."""
+    return "".join("\\" + char if char in "*?[{\\" else char for char in path)
