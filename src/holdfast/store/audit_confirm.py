@@ -10,7 +10,6 @@ import logging
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,12 +50,11 @@ class Confirmer:
     def _run(self) -> None:
         while True:
             with self._wake:
-                if not self._written:
-                    self._wake.wait(_IDLE_SECONDS)
+                self._wake.wait_for(lambda: self._written or self._closing, timeout=_IDLE_SECONDS)
                 if self._closing or not self._written:
                     self._thread = None
                     return
-            time.sleep(CONFIRM_AFTER)
+                self._wake.wait_for(lambda: self._closing, timeout=CONFIRM_AFTER)  # gather what comes together
             try:
                 self.confirm()
             except Exception as error:  # nothing is lost: the next opening writes and confirms what is left

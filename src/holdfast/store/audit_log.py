@@ -24,7 +24,7 @@ from holdfast.store.audit_confirm import Confirmer
 from holdfast.store.database import Database
 from holdfast.store.file_names import file_name
 from holdfast.store.json_text import from_json, to_json_bytes
-from holdfast.store.redact import redact_entry
+from holdfast.store.redact import has_trace, redact_entry
 
 FIRST_PREVIOUS = "0" * 64
 _LOCK_PATIENCE = 2.0
@@ -45,13 +45,17 @@ class Appended:
 
 def chained_line(entry: Mapping[str, Any], seq: int, previous: str) -> tuple[bytes, str]:
     """The entry as a line without its end, and its hash, which covers everything that stands before it."""
-    plain = {name: value for name, value in entry.items() if name not in ("seq", "prev", "hash")}
-    kept, kinds = redact_entry(plain)
-    if kinds:
-        kept = {**kept, "redacted": sorted(kinds)}
-    body = to_json_bytes({**kept, "seq": seq, "prev": previous})
+    links = {"seq": seq, "prev": previous}
+    body = to_json_bytes({**entry, **links} if "hash" not in entry else {**_without_hash(entry), **links})
+    if has_trace(body):
+        kept, kinds = redact_entry(_without_hash(entry))
+        body = to_json_bytes({**kept, **({"redacted": sorted(kinds)} if kinds else {}), **links})
     digest = hashlib.sha256(body).hexdigest()
     return b'%s,"hash":"%s"}' % (body[:-1], digest.encode()), digest
+
+
+def _without_hash(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in entry.items() if name != "hash"}
 
 
 class AuditLog:
