@@ -181,10 +181,9 @@ def _outside(path: str) -> tuple[Target, str]:
 
 
 def _readings(path: str, home: str) -> list[str]:
-    """The ways in which some tool might understand a path; the first is the plain one."""
-    found = {path: None}
+    """The ways in which some tool might understand a path; rules see the first."""
     stripped = path.strip()
-    found[stripped] = None
+    found = {stripped: None, path: None}
     if stripped[:5].lower() == "file:":
         found[unquote(urlsplit_or_none(stripped) or stripped[5:])] = None
     for reading in list(found):
