@@ -23,7 +23,7 @@ HOLDFAST_HOME = "/home/u/.holdfast"
 PROTECTED = standard_protection(home=HOLDFAST_HOME, user_home=HOME, ports=[48123], pids=[4242])
 
 
-def rule(text: str, source: str = "config.jsonc", line: int | None = None) -> Rule:
+def rule(text: str, source: str = "/home/u/.holdfast/config.jsonc", line: int | None = None) -> Rule:
     """`allow bash shell:git status *` as a rule of the user's."""
     decision, domain, pattern = text.split(" ", 2)
     return Rule(domain, pattern, decision, source, line)

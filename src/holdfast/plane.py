@@ -119,6 +119,8 @@ class Plane:
         vault = session.vault if session else ""
         if session is not None and event.mode != session.mode:
             event = replace(event, mode=_mode(session.mode))
+        if isinstance(event, ev.ModeChanged) and session is not None:
+            self._switch_mode(session.id.session, event.to)
         for _ in range(_CONFLICT_TRIES):
             known = self._recall(event)
             if known is not None:
@@ -128,6 +130,17 @@ class Plane:
             except StateConflict:
                 continue
         raise StoreError(f"the state of session {event.where.session!r} changed {_CONFLICT_TRIES} times in a row")
+
+    def _switch_mode(self, session: str, mode: Mode) -> None:
+        for _ in range(_CONFLICT_TRIES):
+            current = self.store.session(session)
+            if current is None or current.mode == mode:
+                return
+            try:
+                self.store.update_session(session, current.version, mode=mode)
+                return
+            except StateConflict:
+                continue
 
     # deciding
 
@@ -195,11 +208,11 @@ class Plane:
             judged = replace(judged, result=replace(judged.result, output=outcome.output))
         approvals: tuple[Approval, ...] = ()
         remember: Remembered | None = None
+        if outcome.decision == "ask":
+            approval = self._question(judged, outcome, vault)
+            approvals = (approval,)
+            outcome = replace(outcome, approval=approval.id)
         if isinstance(judged, ToolCalling) and isinstance(asked, ToolCalling):
-            if outcome.decision == "ask":
-                approval = self._question(judged, outcome, vault)
-                approvals = (approval,)
-                outcome = replace(outcome, approval=approval.id)
             if judged.call.id:
                 kept = outcome.to_dict()
                 remember = Remembered(judged.call.id, fingerprint(asked), kept, outcome.approval)
@@ -225,9 +238,10 @@ class Plane:
         outcome = replace(outcome, output=text, full_output=kept.path if kept else "")
         return outcome, {"spilled": {**about, "lines": spill.lines, "bytes": spill.size}}
 
-    def _question(self, event: ToolCalling, outcome: Outcome, vault: str) -> Approval:
+    def _question(self, event: Event, outcome: Outcome, vault: str) -> Approval:
         timeout = self._approval_timeout()
-        call = event.call
+        # A question may also stand before a message (full access, MO1): then there is no call yet.
+        call = event.call if isinstance(event, ToolCalling) else ToolCall(event.id, event.kind)
         reading = call.reading
         question: dict[str, Any] = {
             "input": dict(call.input),
@@ -359,7 +373,9 @@ def _tool_entry(event: ToolCalling, outcome: Outcome) -> Mapping[str, Any]:
     entry = _entry(event, outcome.decision, by)
     entry["permissionDomain"] = call.domain
     entry["targets"] = [str(access.target) for access in call.accesses]
-    entry["accesses"] = [[access.domain, str(access.target), access.verb] for access in call.accesses]
+    entry["accesses"] = [access.to_dict() for access in call.accesses]
+    entry["readOnly"] = call.reading is not None and call.reading.read_only
+    entry["interactive"] = event.interactive
     if deciding is not None:
         entry["policy"] = deciding.policy
         entry["reason"] = deciding.why.text()

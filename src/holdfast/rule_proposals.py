@@ -190,7 +190,7 @@ def _still_stricter(accesses: Sequence[Access], index: RuleIndex | None) -> tupl
 
 def place_of(domain: Domain, rules: Sequence[Rule]) -> int:
     """Where an allow goes among rules in force: above the user's first deny of its domain, else behind the user's."""
-    own = [index for index, rule in enumerate(rules) if rule.source not in ("inline",) and not _is_ours(rule)]
+    own = [index for index, rule in enumerate(rules) if rule.source.startswith("/")]  # those of the user's file
     deny = next((i for i in own if rules[i].decision == "deny" and rules[i].domain == domain), None)
     if deny is not None:
         return deny
