@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from holdfast.core.history import Item
 from holdfast.core.keys import SessionId
+from holdfast.core.memory import MemoryFacts
 from holdfast.core.patterns import Rule
 from holdfast.core.targets import Access, Domain
 from holdfast.core.verdict import Mode
@@ -67,6 +68,8 @@ class _Event:
     mode: Mode = "agent"
     interactive: bool = True
     """False when nobody can be asked: an ask becomes a deny (PE9)."""
+    memory: MemoryFacts | None = None
+    """What the vault's memory bank looks like now; None where there is no vault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +131,8 @@ class HistorySending(_Event):
     system: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
     attempt: int = 1
+    overflow: bool = False
+    """The provider refused the last attempt because it was too long."""
     manual: bool = False
     """The user asked for compaction now."""
 

@@ -1,19 +1,28 @@
-"""A conversation without any provider's dialect: items, turns, and calls paired with their results."""
+"""A conversation without any provider's dialect: items, turns, calls paired with their results, and sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from holdfast.core.tokens import Estimator, estimate
+
 ItemKind = Literal["system", "user", "assistant", "reasoning", "call", "result"]
+
+FRAME_TOKENS: Mapping[ItemKind, int] = {
+    "system": 4, "user": 4, "assistant": 4, "reasoning": 4, "call": 12, "result": 8,
+}  # fmt: skip
+"""What a provider adds around an item: role marks, call ids, the tool's name."""
+IMAGE_TOKENS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One entry of a history.
 
-    `raw` keeps the provider's own form, so that an untouched item is sent exactly as it came.
+    `raw` keeps the provider's own form, so that an untouched item is sent exactly as it came; an item without it is
+    rendered from the other fields.
     """
 
     kind: ItemKind
@@ -24,9 +33,74 @@ class Item:
     failed: bool = False
     images: int = 0
     pinned: bool = False
-    tokens: int | None = None
-    """Estimated size, kept so that it is not counted again at every request."""
+    tokens: int | None = field(default=None, compare=False)
+    """Estimated size, kept so that it is not counted again at every request (`sized`)."""
     raw: Mapping[str, Any] | None = field(default=None, compare=False)
+    exit_code: int | None = None
+    """Of a result, where the tool was a command."""
+    kept_at: str = ""
+    """Of a result whose text is only a preview: where the whole output lies."""
+
+
+@dataclass(frozen=True, slots=True, order=False)
+class Size:
+    tokens: int
+    characters: int
+
+    def larger_than(self, other: Size) -> bool:
+        """Larger by either measure: some limits are in tokens, one is in characters."""
+        return self.tokens > other.tokens or self.characters > other.characters
+
+    def to_dict(self) -> dict[str, int]:
+        return {"tokens": self.tokens, "characters": self.characters}
+
+
+def item_tokens(item: Item, estimate: Estimator = estimate) -> int:
+    """The estimated size of one item, frame and images included."""
+    return FRAME_TOKENS[item.kind] + estimate(item.text) + IMAGE_TOKENS * item.images
+
+
+_SLOTS = {name: Item.__dict__[name].__set__ for name in Item.__slots__}
+_set_kind, _set_text, _set_call_id, _set_tool = (_SLOTS[name] for name in ("kind", "text", "call_id", "tool"))
+_set_failed, _set_images, _set_pinned = (_SLOTS[name] for name in ("failed", "images", "pinned"))
+_set_tokens, _set_raw, _set_exit, _set_kept = (_SLOTS[name] for name in ("tokens", "raw", "exit_code", "kept_at"))
+
+
+def shortened(item: Item, text: str, tokens: int) -> Item:
+    """The same item with another text and without images, pin and raw form.
+
+    Compaction makes thousands of these at once, and a frozen dataclass is built twice as fast slot by slot.
+    """
+    new = object.__new__(Item)
+    _set_kind(new, item.kind)
+    _set_text(new, text)
+    _set_call_id(new, item.call_id)
+    _set_tool(new, item.tool)
+    _set_failed(new, item.failed)
+    _set_images(new, 0)
+    _set_pinned(new, False)
+    _set_tokens(new, tokens)
+    _set_raw(new, None)
+    _set_exit(new, item.exit_code)
+    _set_kept(new, item.kept_at)
+    return new
+
+
+def sized(item: Item, estimate: Estimator = estimate) -> Item:
+    """The same item with its size kept; whoever makes an item calls this once."""
+    return item if item.tokens is not None else replace(item, tokens=item_tokens(item, estimate))
+
+
+def count_tokens(history: Sequence[Item], estimate: Estimator = estimate) -> int:
+    """The estimated size of a history, from the kept sizes: no text is read where every item was sized."""
+    try:
+        return sum([item.tokens for item in history])  # type: ignore[misc]
+    except TypeError:  # some item has no size yet
+        return sum(item_tokens(item, estimate) if item.tokens is None else item.tokens for item in history)
+
+
+def measure(history: Sequence[Item], estimate: Estimator = estimate) -> Size:
+    return Size(count_tokens(history, estimate), sum([len(item.text) for item in history]))
 
 
 def turns(history: Sequence[Item]) -> list[tuple[int, int]]:
@@ -39,28 +113,47 @@ def turns(history: Sequence[Item]) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:], len(history)], strict=True))
 
 
+def steps(history: Sequence[Item], start: int = 0) -> list[int]:
+    """Where each reply of the model begins, from `start` on: its reasoning, words and calls are one step."""
+    found: list[int] = []
+    speaking = False
+    for index in range(start, len(history)):
+        speaks = history[index].kind in ("assistant", "reasoning", "call")
+        if speaks and not speaking:
+            found.append(index)
+        speaking = speaks
+    return found
+
+
+def partners(history: Sequence[Item]) -> list[int]:
+    """For each index the index of its call or result; -1 for what has none.
+
+    Of two open calls with one id the later one is answered, as a provider would read it.
+    """
+    partner = [-1] * len(history)
+    open_calls: dict[str, int] = {}
+    for index, item in enumerate(history):
+        kind = item.kind
+        if kind == "call":
+            open_calls[item.call_id] = index
+        elif kind == "result":
+            call = open_calls.pop(item.call_id, -1)
+            if call >= 0:
+                partner[index], partner[call] = call, index
+    return partner
+
+
 def unpaired(history: Sequence[Item]) -> set[int]:
     """Indices of calls without a result and of results without an earlier call."""
-    open_calls: dict[str, int] = {}
-    lonely: set[int] = set()
-    for index, item in enumerate(history):
-        if item.kind == "call":
-            if item.call_id in open_calls:
-                lonely.add(open_calls[item.call_id])
-            open_calls[item.call_id] = index
-        elif item.kind == "result" and open_calls.pop(item.call_id, None) is None:
-            lonely.add(index)
-    return lonely | set(open_calls.values())
+    found = enumerate(partners(history))
+    return {index for index, other in found if other < 0 and history[index].kind in ("call", "result")}
 
 
 def pairs(history: Sequence[Item]) -> Iterator[tuple[int, int]]:
-    """Indices of each call and its result."""
-    open_calls: dict[str, int] = {}
-    for index, item in enumerate(history):
-        if item.kind == "call":
-            open_calls[item.call_id] = index
-        elif item.kind == "result" and item.call_id in open_calls:
-            yield open_calls.pop(item.call_id), index
+    """Indices of each call and its result, in the order of the results."""
+    for index, other in enumerate(partners(history)):
+        if 0 <= other < index:
+            yield other, index
 
 
 def is_valid(history: Sequence[Item]) -> bool:
