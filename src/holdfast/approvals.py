@@ -81,14 +81,14 @@ class Approvals:
             answer=answer,
             by=by,
             message=message,
-            rule={"domain": chosen.domain, "pattern": chosen.pattern, "decision": "allow"} if chosen else None,
+            rule={"rules": [_plain(one) for one in chosen]} if chosen else None,
         )
         problem = ""
-        if chosen is not None and answer == "always":
+        if answer == "always":
             try:
-                chosen = self._write_rule(chosen)
+                chosen = tuple(self._write_rule(one) for one in chosen)
             except Exception as error:  # the answer stands; only its permanence failed, and the person is told
-                problem = f"approved once; the rule was not written: {error}"
+                chosen, problem = (), f"approved once; the rule was not written: {error}"
         self._plane.handle(
             ApprovalAnswered(
                 id=self._new_id(),
@@ -101,14 +101,16 @@ class Approvals:
                 by=by,
                 message=message,
                 policy=approval.policy,
-                rules=(chosen,) if chosen is not None and not problem else (),
+                rules=chosen,
             )
         )
         return Answered(settled, problem)
 
-    def _chosen(self, approval: Approval, answer: Answer, rule: Mapping[str, Any] | None, now: float) -> Rule | None:
+    def _chosen(
+        self, approval: Approval, answer: Answer, rule: Mapping[str, Any] | None, now: float
+    ) -> tuple[Rule, ...]:
         if answer not in ("always", "for_a_while") or approval.policy != "permission":
-            return None
+            return ()
         proposals = approval.question.get("proposals") or []
         if not proposals:
             raise StoreError(
@@ -117,7 +119,8 @@ class Approvals:
             )
         picked = rule or proposals[0]
         expires = now + A_WHILE if answer == "for_a_while" else None
-        return Rule(picked["domain"], picked["pattern"], "allow", source="approval", expires=expires)
+        rules = picked.get("rules") or [picked]
+        return tuple(Rule(r["domain"], r["pattern"], "allow", source="approval", expires=expires) for r in rules)
 
     def expire_due(self) -> int:
         """Settle what is past its deadline; returns how many."""
@@ -172,3 +175,7 @@ class Approvals:
         if approval is None:
             raise StoreError(f"no approval {approval_id!r}; `holdfast approvals list` shows the open ones")
         return approval
+
+
+def _plain(rule: Rule) -> dict[str, Any]:
+    return {"domain": rule.domain, "pattern": rule.pattern, "decision": rule.decision, "expires": rule.expires}

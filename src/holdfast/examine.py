@@ -114,7 +114,8 @@ class Examiner:
         file_domain: Domain = domain if domain in ("read", "edit") else "read"
         for keys, verb in ((spec.reads, "read"), (spec.writes, "write"), (spec.deletes, "delete")):
             for path in _texts(call.input, keys):
-                yield self._file(path, cwd, file_domain, verb)  # type: ignore[arg-type]
+                access = self._file(path, cwd, file_domain, verb)  # type: ignore[arg-type]
+                yield replace(access, whole=True) if spec.name == "read" else access
         folder = next(iter(_texts(call.input, spec.folders)), None)
         if spec.folders:
             yield self._file(folder or ".", cwd, file_domain, "read")
@@ -161,7 +162,8 @@ class Examiner:
                 return
         for path, certain in self._paths_of(effect):
             if certain or path.startswith("/"):
-                yield self._file(path, cwd, domain, verb, by, certain)  # type: ignore[arg-type]
+                access = self._file(path, cwd, domain, verb, by, certain)  # type: ignore[arg-type]
+                yield replace(access, whole=True) if effect.whole and certain else access
             else:
                 # Not even the folder is known: no absolute pattern covers it.
                 yield Access(domain, Target("fs", path), verb, by, False)  # type: ignore[arg-type]

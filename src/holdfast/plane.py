@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from holdfast.core import events as ev
 from holdfast.core.events import Event, ToolCall, ToolCalled, ToolCalling
 from holdfast.core.keys import SessionId
+from holdfast.core.memory import MemoryFacts
 from holdfast.core.messages import Language, Phrase
 from holdfast.core.outcome import Outcome, denied, from_merged, settled
 from holdfast.core.policy import EMPTY, Policy, State
@@ -87,6 +88,8 @@ class Surroundings:
     """The rules an `always` could write, narrowest first; empty when only `once` is possible (PE7)."""
     language: Callable[[str], Language]
     """The language of a vault's messages."""
+    memory: Callable[[str], MemoryFacts | None] = lambda vault: None
+    """What a vault's memory bank looks like now."""
 
 
 class Plane:
@@ -119,6 +122,8 @@ class Plane:
         vault = session.vault if session else ""
         if session is not None and event.mode != session.mode:
             event = replace(event, mode=_mode(session.mode))
+        if vault and event.memory is None:
+            event = replace(event, memory=self._with.memory(vault))
         if isinstance(event, ev.ModeChanged) and session is not None:
             self._switch_mode(session.id.session, event.to)
         for _ in range(_CONFLICT_TRIES):

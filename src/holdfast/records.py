@@ -18,7 +18,7 @@ from holdfast.store.interface import EventRecord
 
 FORMAT = 1
 _BY_KIND: dict[str, Any] = {cls.__dataclass_fields__["kind"].default: cls for cls in get_args(Event)}
-_HEADER = {"id", "at", "where", "invocation", "kind"}
+_HEADER = {"id", "at", "where", "invocation", "kind", "memory"}
 _NOT_KEPT = {"reading", "raw"}
 """Recomputed from the command, or a provider's own dialect: neither belongs in a transcript."""
 

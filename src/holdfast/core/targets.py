@@ -64,6 +64,8 @@ class Access:
     """Where a file target really lies, absolute; empty for other targets."""
     also: tuple[Target, ...] = ()
     """Other spellings of the same thing (`rm x` for `/bin/rm x`): they can make a rule stricter, never laxer."""
+    whole: bool = False
+    """For reads: the model gets to see the file's content, not only a line or two of it (MB2)."""
 
     def to_dict(self) -> dict[str, Any]:
         """What the audit keeps, enough to judge the access again; absent keys are the defaults."""
