@@ -281,6 +281,24 @@ def test_DL2_asking_twice_about_one_call_counts_once():
     assert run.state["calls"] == 1
 
 
+def test_DL1_ids_that_a_server_uses_again_do_not_hide_a_loop():
+    run = Run()
+    call = run.build.call("grep", call_id="call_0", pattern="x")
+    verdicts = []
+    for number in range(5):
+        verdicts.append(run.feed(run.build.calling(call)))
+        run.feed(run.build.called(call, f"result {number}"))
+    assert [code(verdict) for verdict in verdicts] == [None] * 4 + ["doom_loop.same_call"]
+
+
+def test_DL3_a_result_that_is_reported_twice_counts_once():
+    run = Run()
+    for number in range(3):
+        run.step("grep", f"r{number}", pattern="x")
+        run.feed(run.build.called(run.call, f"r{number}", over={"hooked": False}))
+    assert run.state["calls"] == 3
+
+
 # DL3: beyond the ADR
 
 

@@ -82,7 +82,7 @@ class DoomLoop:
     # before and after a call
 
     def _before(self, event: ToolCalling, state: State) -> tuple[Verdict, State]:
-        if event.call.id and _trail(state).find(event.call) is not None:
+        if event.call.id and _trail(state).waiting(event.call) is not None:
             return NOTHING, state
         state, checked = self._counted(event.call, state)
         if not checked:
@@ -92,18 +92,16 @@ class DoomLoop:
 
     def _after(self, event: ToolCalled, state: State) -> tuple[Verdict, State]:
         call = event.call
-        at = _trail(state).find(call)
+        at = _trail(state).waiting(call)
         if at is None:
-            # A call that passed `ToolCalling` and is not here was made during the cool-down, or before a reset.
-            if event.hooked:
+            # A call that passed `ToolCalling` and does not wait here was made during the cool-down, or before a reset.
+            if event.hooked or _trail(state).knows(call):
                 return NOTHING, state
             state, checked = self._counted(call, state)
             if not checked:
                 return NOTHING, state
             at = -1
         trail = _trail(state)
-        if trail.results[at] is not None:
-            return NOTHING, state
         result = look.result_hash(call, trail.calls[at], event.result)
         trail = trail.with_result(at, result)
         ending = _ending(state).then(call.tool, trail.calls[at], result, news=trail.is_news(at))

@@ -39,14 +39,20 @@ class Trail(NamedTuple):
         results[at] = result
         return self._replace(results=results)
 
-    def find(self, call: ToolCall) -> int | None:
-        """Which entry a call is; where a host gives no ids, the oldest equal one that waits for its result."""
-        if call.id:
-            wanted = short_name(call.id)
-            return self.ids.index(wanted) if wanted in self.ids else None
-        exact, _ = signature(call, 0)
-        waiting = [i for i, known in enumerate(self.calls) if known == exact and self.results[i] is None]
-        return waiting[0] if waiting else None
+    def waiting(self, call: ToolCall) -> int | None:
+        """The entry of a call that has no result yet; where a host gives no ids, the oldest equal one."""
+        if not call.id:
+            exact, _ = signature(call, 0)
+            equal = [i for i, known in enumerate(self.calls) if known == exact and self.results[i] is None]
+            return equal[0] if equal else None
+        wanted = short_name(call.id)
+        if wanted not in self.ids:
+            return None
+        # Some servers number the calls of each message from 0, so an id may stand here more than once.
+        return next((i for i in range(len(self.ids)) if self.ids[i] == wanted and self.results[i] is None), None)
+
+    def knows(self, call: ToolCall) -> bool:
+        return bool(call.id) and short_name(call.id) in self.ids
 
     def is_news(self, at: int) -> bool:
         """Whether this call had not been made before with this result, or changed a file."""
