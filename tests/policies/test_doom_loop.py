@@ -459,7 +459,8 @@ def test_DL3_any_run_keeps_its_state_small_plain_and_its_decisions_lawful(steps,
     run = Run(interactive=interactive)
     for path, output, failed, way in steps:
         if way == "u":
-            verdict = run.feed(run.build.called("read", output, failed=failed, over={"hooked": False}, path=path))
+            over = {"hooked": False, **run.over}
+            verdict = run.feed(run.build.called("read", output, failed=failed, over=over, path=path))
         else:
             verdict = run.calling("read", path=path)
             if way == "h":
