@@ -315,4 +315,14 @@ class Settings:
         return self.agents.runtime
 
 
+@dataclass(frozen=True, slots=True)
+class AgentHeader:
+    """What may stand between the two lines of dashes of `agents/*.md` (HK2)."""
+
+    id: str = setting("", "Name by which `agent.id` chooses it; absent: the file's name without `.md`.")
+    name: str = setting("", "Name that people see; absent: the id.")
+    description: str = setting("", "What it is good for.")
+    model_settings: ModelParams = setting(ModelParams, "temperature, topP and maxTokens.")
+
+
 DEFAULTS = Settings()
