@@ -92,9 +92,11 @@ class _Filter:
         self.patterns: list[re2._Regexp] = []
 
     def add(self, expression: str, position: int) -> None:
-        # Filter.Add says nothing about what is wrong; compile does.
-        re2.compile(expression, self._options)
-        self._filter.Add(expression, self._options)
+        try:
+            self._filter.Add(expression, self._options)
+        except re2.error:
+            re2.compile(expression, self._options)  # says what is wrong, which the filter does not
+            raise
         self._positions.append(position)
 
     def compile(self) -> None:

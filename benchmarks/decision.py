@@ -1,0 +1,209 @@
+"""How long a decision takes, and what it costs more at ten thousand rules than at ten.
+
+    python benchmarks/decision.py [--rules 10,100,1000,10000] [--targets 2000]
+
+Three figures for each number of rules, on file targets that were never seen before:
+- matching: the index finds the rule that decides about one target;
+- decision: every policy that judges a tool call, the merge, and the audit record with its hash, without its sync;
+- rivals: cedarpy and casbin on the same patterns, in the same run. They do less: no order among rules, no other policy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import itertools
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from holdfast.core.events import ToolCall, ToolCalling
+from holdfast.core.patterns import Rule
+from holdfast.core.policy import EMPTY, Policy
+from holdfast.core.settings import DEFAULTS
+from holdfast.core.targets import Access, Target
+from holdfast.core.verdict import merge
+from holdfast.policies.doom_loop import DoomLoop
+from holdfast.policies.hard_limits import HardLimitsPolicy, standard_protection
+from holdfast.policies.modes import ModesPolicy
+from holdfast.policies.permission import PermissionPolicy
+from holdfast.policies.user_hooks import UserHooks
+from holdfast.rule_index import RuleIndex, rule_list
+from holdfast.testing.builders import EventBuilder
+
+STEMS = ("alpha", "beta", "gamma", "delta", "core", "util", "auth", "pay", "user", "file")
+WORDS = [f"{stem}{number}" for stem in STEMS for number in range(200)]
+ENDINGS = ("py", "ts", "md", "json", "env.local")
+
+
+def make_rules(count: int, chance: random.Random) -> list[Rule]:
+    """The kinds of rules people write, most of them with `**`."""
+    shapes: Sequence[Callable[[str, str], str]] = (
+        lambda a, b: f"vault:**/{a}/*.{chance.choice(ENDINGS)}",
+        lambda a, b: f"vault:/src/{a}/{b}.py",
+        lambda a, b: f"vault:/src/{a}/**",
+        lambda a, b: f"fs:/home/u/{a}/**/{b}*",
+        lambda a, b: f"*{a}.env*",
+    )
+    decisions = ("allow", "ask", "deny")
+    return [
+        Rule("read", shapes[i % len(shapes)](chance.choice(WORDS), chance.choice(WORDS)), chance.choice(decisions),
+             "/home/u/.holdfast/config.jsonc", i, i)
+        for i in range(count)
+    ]  # fmt: skip
+
+
+def make_targets(chance: random.Random) -> Iterator[Target]:
+    for number in itertools.count():
+        folder = "/".join(chance.choice(WORDS) for _ in range(chance.randint(1, 3)))
+        yield Target("vault", f"/src/{folder}/x{number}.{chance.choice(ENDINGS)}")
+
+
+def measured(work: Callable[[Target], object], targets: Sequence[Target]) -> list[float]:
+    """Microseconds for each target."""
+    times = []
+    gc.collect()
+    gc.disable()
+    for target in targets:
+        started = time.perf_counter_ns()
+        work(target)
+        times.append((time.perf_counter_ns() - started) / 1000)
+    gc.enable()
+    return times
+
+
+def decider(index: RuleIndex) -> Callable[[Target], object]:
+    """All judges of a tool call, the merge and the audit record, as the plane runs them."""
+    from holdfast.core.outcome import from_merged
+    from holdfast.plane import audit_entries
+    from holdfast.store.audit_log import FIRST_PREVIOUS, chained_line
+
+    policies: tuple[Policy, ...] = (
+        UserHooks(DEFAULTS.runtime.hooks),
+        ModesPolicy(),
+        HardLimitsPolicy(standard_protection(home="/home/u/.holdfast", user_home="/home/u", ports=[48123])),
+        *gates(),
+        PermissionPolicy(index),
+        DoomLoop(DEFAULTS.runtime.doom_loop),
+    )
+    states = {policy.name: EMPTY for policy in policies}
+    build = EventBuilder()
+    last = [0, FIRST_PREVIOUS]
+
+    def decide(target: Target) -> object:
+        access = Access("read", target, "read", path="/vault" + target.value)
+        call = ToolCall("c", "read", {"path": target.value}, "/vault", domain="read", accesses=(access,))
+        event: ToolCalling = build.calling(call)
+        verdicts = []
+        for policy in policies:
+            verdict, states[policy.name] = policy.decide(event, states[policy.name])
+            verdicts.append(verdict)
+        outcome = from_merged(merge(verdicts, event.mode, interactive=True), event.id)
+        for entry in audit_entries(event, outcome):
+            last[0] += 1
+            _, last[1] = chained_line(entry, last[0], last[1])
+        return outcome
+
+    return decide
+
+
+def gates() -> tuple[Policy, ...]:
+    """The gates of the memory bank, where this checkout has them."""
+    found: list[Policy] = []
+    with contextlib.suppress(ImportError):
+        from holdfast.control import memory_policies
+
+        found.extend(memory_policies(DEFAULTS))
+    return tuple(found)
+
+
+def cedar(rules: Sequence[Rule]) -> Callable[[Target], object] | None:
+    try:
+        import cedarpy
+    except ImportError:
+        return None
+    lines = []
+    for rule in rules:
+        effect = "permit" if rule.decision == "allow" else "forbid"
+        glob = rule.pattern.replace("**", "*").replace("\\", "\\\\")
+        glob = glob if glob.startswith(("vault:", "fs:")) else "*/" + glob
+        lines.append(f'{effect}(principal, action, resource) when {{ context.target like "{glob}" }};')
+    policies = cedarpy.PolicySet.from_str("\n".join(lines))
+    entities = cedarpy.Entities.from_json_str("[]")
+
+    def decide(target: Target) -> object:
+        request = {
+            "principal": 'User::"u"',
+            "action": 'Action::"read"',
+            "resource": 'File::"f"',
+            "context": {"target": str(target)},
+        }
+        return cedarpy.is_authorized(request, policies, entities)
+
+    return decide
+
+
+def casbin(rules: Sequence[Rule]) -> Callable[[Target], object] | None:
+    try:
+        import casbin as library
+    except ImportError:
+        return None
+    model = library.Model()
+    model.load_model_from_text(
+        "[request_definition]\nr = dom, obj\n[policy_definition]\np = dom, obj, eft\n"
+        "[policy_effect]\ne = some(where (p.eft == allow)) && !some(where (p.eft == deny))\n"
+        "[matchers]\nm = r.dom == p.dom && globMatch(r.obj, p.obj)\n"
+    )
+    enforcer = library.Enforcer(model)
+    for rule in rules:
+        enforcer.add_policy(rule.domain, rule.pattern, "allow" if rule.decision == "allow" else "deny")
+    return lambda target: enforcer.enforce("read", str(target))
+
+
+def line(name: str, count: int, times: Sequence[float]) -> str:
+    ordered = sorted(times)
+    late = ordered[int(len(ordered) * 0.99)]
+    return f"{name:<10} {count:>7} rules   median {statistics.median(ordered):>10.1f} us   p99 {late:>10.1f} us"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rules", default="10,100,1000,10000")
+    parser.add_argument("--targets", type=int, default=2000)
+    parser.add_argument("--no-rivals", action="store_true")
+    options = parser.parse_args()
+    counts = [int(text) for text in options.rules.split(",")]
+    medians: dict[str, dict[int, float]] = {"matching": {}, "decision": {}}
+    for count in counts:
+        chance = random.Random(count)
+        rules = make_rules(count, chance)
+        targets = make_targets(chance)
+        started = time.perf_counter()
+        index = RuleIndex(rule_list(DEFAULTS.runtime.permission, user_rules=rules))
+        print(f"index      {count:>7} rules   built in {time.perf_counter() - started:.2f} s")
+        works: list[tuple[str, Callable[[Target], object] | None, int]] = [
+            ("matching", lambda target, index=index: index.match("read", target), options.targets),
+            ("decision", decider(index), options.targets),
+        ]
+        if not options.no_rivals:
+            few = max(5, min(options.targets, 200_000 // (count * 4)))
+            works += [("cedarpy", cedar(rules), few), ("casbin", casbin(rules), few)]
+        for name, work, repeats in works:
+            if work is None:
+                print(f"{name:<10} is not installed")
+                continue
+            for target in itertools.islice(targets, 20 if name in medians else 2):
+                work(target)
+            times = measured(work, list(itertools.islice(targets, repeats)))
+            if name in medians:
+                medians[name][count] = statistics.median(times)
+            print(line(name, count, times))
+    for name, found in medians.items():
+        low, high = found[counts[0]], found[counts[-1]]
+        print(f"{name}: {high / low:.1f} times from {counts[0]} to {counts[-1]} rules")
+
+
+if __name__ == "__main__":
+    main()
