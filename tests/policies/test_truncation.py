@@ -14,6 +14,7 @@ from holdfast.policies.truncation import (
     Totals,
     Truncation,
     compose,
+    compose_streamed,
     cut,
     indented,
     note,
@@ -221,6 +222,20 @@ def test_TR2_whole_texts_pass_and_cut_ones_are_not_cut_twice(text, limits, tool,
         assert composed.startswith(head)
         assert tail in composed
         assert decide(composed, tool=tool, limits=limits) == NOTHING
+
+
+@given(TEXTS, LIMITS)
+def test_TR7_an_output_that_streamed_is_told_as_one_that_did_not(text, limits):
+    spill = decide(text, tool="bash", limits=limits).spill
+    if spill is not None:
+        data = text.encode()
+        head, tail = (
+            data[: limits.max_bytes].decode("utf-8", "ignore"),
+            data[-limits.max_bytes :].decode("utf-8", "ignore"),
+        )
+        streamed = compose_streamed(head, tail, totals_of(text), limits, "/p")
+        assert streamed == compose(spill, "/p")
+        assert decide(streamed, tool="bash", limits=limits) == NOTHING
 
 
 @given(TEXTS)

@@ -151,9 +151,7 @@ def cut(text: str, limits: TruncationSettings, *, keep_tail: bool) -> tuple[str,
     """Head and tail that together stay within the limits; the tail is empty unless it is asked for."""
     if not keep_tail:
         return cut_head(text, limits.max_lines, limits.max_bytes), ""
-    lines, size = limits.max_lines // 2, limits.max_bytes // 2
-    head = cut_head(text, lines, size) if lines else ""
-    return head, cut_tail(text, limits.max_lines - lines, limits.max_bytes - size)
+    return _halves(text, text, limits)
 
 
 def cut_head(text: str, max_lines: int, max_bytes: int) -> str:
@@ -209,8 +207,18 @@ def compose(spill: Spill, path: str | None, language: Language = "en") -> str:
     return note(spill.preview, Totals(spill.lines, spill.size), path, language, with_tail=not whole_head)
 
 
+def compose_streamed(
+    head: str, tail: str, totals: Totals, limits: TruncationSettings, path: str | None, language: Language = "en"
+) -> str:
+    """The same for an output that streamed to disk and was never one string (TR7).
+
+    `head` and `tail` are its first and last `max_bytes`; `totals` must exceed the limits.
+    """
+    return note(preview_of(*_halves(head, tail, limits), totals), totals, path, language, with_tail=True)
+
+
 def note(preview: str, totals: Totals, path: str | None, language: Language = "en", *, with_tail: bool = False) -> str:
-    """The same for an output that streamed to disk and was never one string."""
+    """A preview with what is to be said about the rest."""
     shown = (_BOTH if with_tail else _HEAD)().text(language)
     sentences = [
         _NOTE(lines=totals.lines, size=totals.size, shown=shown),
@@ -229,6 +237,13 @@ def is_cut_already(text: str, limits: TruncationSettings) -> bool:
         return False
     totals = totals_of(text)
     return totals.size <= limits.max_bytes + _NOTE_BYTES and totals.lines <= limits.max_lines + _NOTE_LINES
+
+
+def _halves(beginning: str, end: str, limits: TruncationSettings) -> tuple[str, str]:
+    """Half of the room for the head, the rest for the tail; a single line of room goes to the tail."""
+    lines, size = limits.max_lines // 2, limits.max_bytes // 2
+    head = cut_head(beginning, lines, size) if lines else ""
+    return head, cut_tail(end, limits.max_lines - lines, limits.max_bytes - size)
 
 
 def _ended(text: str) -> str:
