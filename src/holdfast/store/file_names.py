@@ -15,9 +15,9 @@ _LONGEST = 200
 _FOLDS_CASE = sys.platform in ("darwin", "win32")
 
 
-def file_name(text: str, *, folds_case: bool = _FOLDS_CASE) -> str:
+def file_name(text: str, *, longest: int = _LONGEST, folds_case: bool = _FOLDS_CASE) -> str:
     """`text` itself where it is harmless, otherwise percent-encoded; a long one ends in its hash."""
-    if len(text) <= _LONGEST and _PLAIN.match(text) and not (folds_case and text != text.lower()):
+    if len(text) <= longest and _PLAIN.match(text) and not (folds_case and text != text.lower()):
         return text
     raw = text.encode("utf-8", "surrogatepass")
     parts = []
@@ -27,7 +27,7 @@ def file_name(text: str, *, folds_case: bool = _FOLDS_CASE) -> str:
             safe = False
         parts.append(chr(byte) if safe else f"%{byte:02x}")
     name = "".join(parts) or "%"
-    if len(name) > _LONGEST:
+    if len(name) > longest:
         # `~` is never a plain character here, so a shortened name cannot equal a whole one.
-        name = name[:100].rstrip("%") + "~" + hashlib.sha256(raw).hexdigest()
+        name = name[: longest - 33] + "~" + hashlib.sha256(raw).hexdigest()[:32]
     return name
