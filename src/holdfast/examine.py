@@ -35,6 +35,13 @@ ReadCommand = Callable[[str, str], CommandReading]
 Expand = Callable[[str], Sequence[str] | None]
 """The files an absolute glob stands for; None when they are too many to name."""
 
+_FILE_EFFECTS: Mapping[str, tuple[Domain, Verb]] = {
+    "reads": ("read", "read"),
+    "writes": ("edit", "write"),
+    "changes_permissions": ("edit", "write"),
+    "deletes": ("edit", "delete"),
+}
+_OTHER_MACHINES = ("ssh:", "container:")
 _GLOB = re.compile(r"[*?\[]")
 _OPEN = re.compile(r"[$`]")
 _SYSTEM_PROGRAM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[^/]+\Z|/opt/homebrew/s?bin/[^/]+\Z")
@@ -149,24 +156,18 @@ class Examiner:
         by = effect.by.text if effect.by is not None else ""
         if effect.kind == "network" and "://" in effect.target:
             yield Access("web_fetch", url_target(effect.target), "fetch", by, effect.certain)
-        if not effect.path or not effect.target:
+        doing = _FILE_EFFECTS.get(effect.kind)
+        elsewhere = not effect.path and (effect.target.startswith(_OTHER_MACHINES) or "://" in effect.target)
+        if doing is None or not effect.target or elsewhere:
             return
-        match effect.kind:
-            case "reads":
-                domain, verb = "read", "read"
-            case "writes" | "changes_permissions":
-                domain, verb = "edit", "write"
-            case "deletes":
-                domain, verb = "edit", "delete"
-            case _:
-                return
+        domain, verb = doing
         for path, certain in self._paths_of(effect):
-            if certain or path.startswith("/"):
-                access = self._file(path, cwd, domain, verb, by, certain)  # type: ignore[arg-type]
+            if path.startswith("/") or (certain and effect.path):
+                access = self._file(path, cwd, domain, verb, by, certain)
                 yield replace(access, whole=True) if effect.whole and certain else access
             else:
-                # Not even the folder is known: no absolute pattern covers it.
-                yield Access(domain, Target("fs", path), verb, by, False)  # type: ignore[arg-type]
+                # Not even the folder is known ("a file named by the program"): no absolute pattern covers it.
+                yield Access(domain, Target("fs", path), verb, by, False)
 
     def _paths_of(self, effect: Effect) -> Iterable[tuple[str, bool]]:
         path = effect.target
@@ -175,7 +176,6 @@ class Examiner:
         if path.startswith("/") and _GLOB.search(path) and not _OPEN.search(path) and self._expand is not None:
             found = self._expand(path)
             if found is not None:
-                # The pattern stays in the list: whatever it stands for when it runs is no more than this.
                 return [(name, True) for name in found] or [(path, True)]
         return [(path, False)]
 

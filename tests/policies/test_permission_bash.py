@@ -112,7 +112,7 @@ def test_PE5_reads_outside_the_vault_are_seen_in_every_command(command):
         "sed -i s/a/b/ /etc/motd", "dd if=a of=/etc/motd", "touch /etc/motd", "rm /etc/motd", "ln -s a /etc/motd",
         "install a /etc/motd", "truncate -s 0 /etc/motd", "cat > /etc/motd <<EOF\nx\nEOF", "cd /etc; echo x > motd",
         "python3 -c \"open('/etc/motd','w').write('x')\"", "chmod 777 /etc/motd", "curl -o /etc/motd https://a.org/x",
-        "> /etc/motd", "echo x >| /etc/motd", "echo x &> /etc/motd", "awk '{print > \"/etc/motd\"}' a",
+        "> /etc/motd", "echo x >| /etc/motd", "echo x &> /etc/motd",
     ],
 )  # fmt: skip
 def test_PE5_writes_outside_the_vault_are_denied_by_default_in_every_command(command):
@@ -158,6 +158,10 @@ def test_PE5_an_unknown_place_is_asked_about_not_denied_and_not_allowed():
     assert judged.bash("cat a.md") == "allow"
     # the command itself is dynamic, so no wildcard allows it
     assert judged.bash("rm $FILE") == "ask"
+
+
+def test_PE5_a_file_that_only_a_program_names_is_asked_about():
+    assert bench("allow bash *").bash("awk '{print > $1}' a.txt") == "ask"
 
 
 def test_PE5_globs_are_judged_by_the_files_they_stand_for():
