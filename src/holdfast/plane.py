@@ -342,7 +342,7 @@ def audit_entries(event: Event, outcome: Outcome) -> tuple[Mapping[str, Any], ..
         entry = _entry(event, "allow", event.by)
         entry.update(what="mode_changed", to=event.to)
         return (entry,)
-    if outcome.decision != "allow" or outcome.seal is not None:
+    if outcome.findings or outcome.seal is not None:
         entry = _entry(event, outcome.decision, "policy")
         entry.update(what=event.kind, findings=[finding.to_dict() for finding in outcome.findings])
         if outcome.seal is not None:

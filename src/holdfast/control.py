@@ -1,0 +1,231 @@
+"""Puts the parts together: home, configuration, store, policies and plane, as every door uses them.
+
+There is one assembly for the daemon, the hook command, the own runtime and the library, so that no door can be
+stricter or laxer than another.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from holdfast.approvals import Approvals
+from holdfast.core.events import ToolCall
+from holdfast.core.memory import MemoryFacts
+from holdfast.core.messages import Language
+from holdfast.core.outcome import Outcome
+from holdfast.core.patterns import Rule
+from holdfast.core.policy import Policy
+from holdfast.core.settings import RuleSetting, Settings
+from holdfast.core.targets import Vault
+from holdfast.core.tools import NEUTRAL_TOOLS, ToolSpec
+from holdfast.core.verdict import Spill
+from holdfast.examine import Examiner
+from holdfast.plane import Kept, Plane, Surroundings
+from holdfast.policies.compaction import Compaction
+from holdfast.policies.context_gate import ContextGate
+from holdfast.policies.doom_loop import DoomLoop
+from holdfast.policies.hard_limits import HardLimitsPolicy
+from holdfast.policies.hard_limits.protected import standard_protection
+from holdfast.policies.modes import ModesPolicy
+from holdfast.policies.permission import PermissionPolicy
+from holdfast.policies.recovery_gate import RecoveryGate
+from holdfast.policies.truncation import Truncation, compose
+from holdfast.policies.user_hooks import UserHooks
+from holdfast.policies.writer_guard import WriterGuard
+from holdfast.rule_index import RuleIndex, rule_list
+from holdfast.rule_proposals import propose_rules
+from holdfast.shell import CommandReading, CommandTable, default_table, read_command
+from holdfast.store.config_file import ConfigError, Inline, LoadedConfig
+from holdfast.store.config_watch import ConfigWatcher
+from holdfast.store.config_write import add_rule
+from holdfast.store.home import Home
+from holdfast.store.interface import Store
+from holdfast.store.memory_files import MemoryFiles
+from holdfast.store.outputs import OutputStore
+from holdfast.store.sqlite import SqliteStore
+
+OWN_MCP_SERVER = "holdfast"
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """What one configuration amounts to; built once for each."""
+
+    config: LoadedConfig
+    index: RuleIndex
+    policies: tuple[Policy, ...]
+    table: CommandTable
+
+
+class Control:
+    """An open Holdfast. `close` when done; safe under threads."""
+
+    def __init__(
+        self,
+        home: Home,
+        store: Store,
+        *,
+        inline: Inline | None = None,
+        user: str = "local",
+        tools: Mapping[str, ToolSpec] | None = None,
+        clock: Callable[[], float] = time.time,
+        new_id: Callable[[], str] | None = None,
+        on_problem: Callable[[ConfigError], None] | None = None,
+        wait_limit: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        self.home = home
+        self.store = store
+        self.user = user
+        self.clock = clock
+        self.new_id = new_id or (lambda: uuid.uuid4().hex)
+        self._tools = {**NEUTRAL_TOOLS, **(tools or {})}
+        self._watcher = ConfigWatcher(home.config, inline, on_problem=on_problem)
+        self._lock = threading.Lock()
+        self._in_force: InForce | None = None
+        self._examiners: dict[str, Examiner] = {}
+        self._memory_files: MemoryFiles | None = None
+        self.outputs = OutputStore(home.outputs, store)
+        self.plane = Plane(store, lambda: self.in_force().policies, self._surroundings(), approval_timeout=wait_limit)
+        self.approvals = Approvals(self.plane, clock=clock, new_id=self.new_id, write_rule=self.write_rule)
+
+    @classmethod
+    def open(cls, home: Home, **options: Any) -> Control:
+        """Open the store of a home, making what is missing."""
+        home.create()
+        return cls(home, SqliteStore(home.database, audit_dir=home.audit), **options)
+
+    def close(self) -> None:
+        self.store.close()
+
+    # configuration
+
+    @property
+    def config(self) -> LoadedConfig:
+        return self._watcher.current()
+
+    @property
+    def settings(self) -> Settings:
+        return self.config.settings
+
+    def in_force(self) -> InForce:
+        """The policies of the latest good configuration."""
+        config = self._watcher.current()
+        known = self._in_force
+        if known is not None and known.config is config:
+            return known
+        with self._lock:
+            if self._in_force is None or self._in_force.config is not config:
+                self._in_force = self._build(config)
+                self._examiners.clear()
+            return self._in_force
+
+    def _build(self, config: LoadedConfig) -> InForce:
+        runtime = config.settings.runtime
+        rules = rule_list(
+            runtime.permission,
+            user_rules=config.rules,
+            mcp_servers=(*runtime.mcp, OWN_MCP_SERVER),
+            readable=(str(self.home.outputs),),
+        )
+        index = RuleIndex(rules, fold_case=folds_case(self.home.root))
+        protected = standard_protection(
+            home=os.path.realpath(self.home.root),
+            user_home=os.path.realpath(Path.home()),
+        )
+        policies: tuple[Policy, ...] = (
+            UserHooks(runtime.hooks),
+            ModesPolicy(),
+            HardLimitsPolicy(protected),
+            RecoveryGate(runtime.memory),
+            WriterGuard(runtime.memory),
+            ContextGate(runtime.memory),
+            PermissionPolicy(index, fold_case=folds_case(self.home.root)),
+            DoomLoop(runtime.doom_loop),
+            Truncation(runtime.truncation),
+            Compaction(config.settings),
+        )
+        table = default_table()
+        if runtime.shell.commands:
+            table = table.extended(runtime.shell.commands)
+        return InForce(config, index, policies, table)
+
+    def write_rule(self, rule: Rule) -> Rule:
+        """An `always`: into the user's own file, above the deny rules (PE7)."""
+        return add_rule(self.home.config, RuleSetting(rule.domain, rule.pattern, rule.decision)).rule
+
+    # what the plane asks for
+
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(
+            clock=self.clock,
+            new_id=self.new_id,
+            examine=self.examine,
+            keep_output=self._keep_output,
+            compose_output=compose,
+            propose_rules=self._propose,
+            language=self.language,
+            memory=self._memory_facts,
+        )
+
+    def _memory_facts(self, vault: str) -> MemoryFacts | None:
+        settings = self.settings.runtime.memory
+        if not settings.enabled:
+            return None
+        if self._memory_files is None or self._memory_files.max_chars != settings.max_chars:
+            self._memory_files = MemoryFiles(settings.max_chars, folds_case=folds_case(Path(vault)))
+        return self._memory_files.facts(vault)
+
+    def examine(self, call: ToolCall, vault: str) -> ToolCall:
+        examiner = self._examiners.get(vault)
+        if examiner is None:
+            root = os.path.realpath(vault or call.cwd or Path.cwd())
+            examiner = Examiner(
+                vault=Vault(root, folds_case=folds_case(Path(root))),
+                home=str(Path.home()),
+                resolve=os.path.realpath,
+                read_command=self._read_command,
+                tools=self._tools,
+            )
+            if vault:
+                self._examiners[vault] = examiner
+        return examiner.examine(call)
+
+    def _read_command(self, text: str, cwd: str) -> CommandReading:
+        return read_command(text, cwd=cwd or None, home=str(Path.home()), table=self.in_force().table)
+
+    def _propose(self, call: ToolCall, outcome: Outcome) -> Sequence[Mapping[str, Any]]:
+        return propose_rules(call, outcome.findings, self.in_force().index)
+
+    def _keep_output(self, spill: Spill, where: Any, vault: str, at: float) -> Kept | None:
+        date = time.strftime("%Y-%m-%d", time.gmtime(at))
+        kept = self.outputs.keep(spill.text, vault, date, spill.tool, spill.call_id, spill.suffix)
+        return Kept(str(kept.path), kept.size, kept.sha256) if kept else None
+
+    def language(self, vault: str) -> Language:
+        """The configured language, else that of the project's memory bank, else the environment's."""
+        chosen = self.settings.runtime.language
+        if chosen != "auto":
+            return chosen
+        return "zh" if os.environ.get("LANG", "").lower().startswith("zh") else "en"
+
+
+def folds_case(folder: Path) -> bool:
+    """Whether the file system at `folder` takes `A` and `a` for one name."""
+    probe = folder
+    while not probe.exists() and probe != probe.parent:
+        probe = probe.parent
+    for part in (probe, *probe.parents):
+        other = part.name.swapcase()
+        if other != part.name:
+            try:
+                return part.samefile(part.parent / other)
+            except OSError:
+                return False
+    return False
