@@ -5,15 +5,16 @@ Sensitive places are looked for first, on whole path components: `sso` is not in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
 from holdfast.core.default_rules import CREDENTIALS
 from holdfast.core.events import ToolCall
-from holdfast.core.patterns import Rule, matches
+from holdfast.core.patterns import Rule, expressions, folded
 from holdfast.core.settings import MemorySettings
-from holdfast.core.targets import Access, Target
+from holdfast.core.targets import Access
 
 Risk = Literal["low", "medium", "high"]
 _ORDER: dict[Risk, int] = {"low": 0, "medium": 1, "high": 2}
@@ -49,15 +50,23 @@ def at_least(risk: Risk | None, floor: Risk) -> bool:
     return risk is not None and _ORDER[risk] >= _ORDER[floor]
 
 
-@lru_cache(maxsize=512)
-def _rule(pattern: str) -> Rule:
-    anchored = pattern if pattern.startswith("/") else "/" + pattern if "/" in pattern else "/**/" + pattern
-    return Rule("edit", f"fs:{anchored}", "ask")
+@lru_cache(maxsize=64)
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
+    """One expression for a whole list: this is asked about every file that is written."""
+    rules = (Rule("edit", f"fs:{_anchored(pattern)}", "ask") for pattern in patterns)
+    parts = [expression for rule in rules for expression in expressions(rule, fold_case=True)]
+    return re.compile("|".join(parts)) if parts else None
 
 
-def _under(path: str, patterns: Iterable[str]) -> bool:
-    target = Target("fs", path)
-    return any(matches(_rule(pattern), target, fold_case=True) for pattern in patterns)
+def _anchored(pattern: str) -> str:
+    if pattern.startswith("/"):
+        return pattern
+    return f"/{pattern}" if "/" in pattern else f"/**/{pattern}"
+
+
+def _under(path: str, patterns: tuple[str, ...]) -> bool:
+    found = _any_of(patterns)
+    return found is not None and found.fullmatch(f"fs:{folded(path, True)}") is not None
 
 
 def path_risk(path: str, settings: MemorySettings) -> Risk:
