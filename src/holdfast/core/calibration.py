@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from statistics import median
 from typing import Any
 
@@ -29,6 +30,23 @@ class Line:
     overhead: float = 0.0
 
 
+@lru_cache(maxsize=64)
+def _fitted(samples: tuple[Sample, ...]) -> Line:
+    if not samples:
+        return Line()
+    slopes = [
+        (later[1] - earlier[1]) / (later[0] - earlier[0])
+        for index, earlier in enumerate(samples)
+        for later in samples[index + 1 :]
+        if abs(later[0] - earlier[0]) > LEAST_DISTANCE * max(later[0], earlier[0])
+    ]
+    # One size alone cannot tell ratio from overhead: take it for a ratio, the cautious reading for what is to come.
+    slope = median(slopes) if slopes else median(counted / estimated for estimated, counted in samples)
+    ratio = min(HIGHEST_RATIO, max(LOWEST_RATIO, slope))
+    overhead = median(counted - ratio * estimated for estimated, counted in samples)
+    return Line(ratio, min(MOST_OVERHEAD, max(0.0, overhead)))
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """The latest reports of each model; a value, replaced by every report."""
@@ -47,20 +65,7 @@ class Calibration:
 
     def line(self, model: str) -> Line:
         """The model's line; without reports the estimate stands as it is."""
-        samples = self.samples.get(model, ())
-        if not samples:
-            return Line()
-        slopes = [
-            (later[1] - earlier[1]) / (later[0] - earlier[0])
-            for index, earlier in enumerate(samples)
-            for later in samples[index + 1 :]
-            if abs(later[0] - earlier[0]) > LEAST_DISTANCE * max(later[0], earlier[0])
-        ]
-        # One size alone cannot tell ratio from overhead: take it for a ratio, the cautious reading for what is to come.
-        slope = median(slopes) if slopes else median(counted / estimated for estimated, counted in samples)
-        ratio = min(HIGHEST_RATIO, max(LOWEST_RATIO, slope))
-        overhead = median(counted - ratio * estimated for estimated, counted in samples)
-        return Line(ratio, min(MOST_OVERHEAD, max(0.0, overhead)))
+        return _fitted(self.samples.get(model, ()))
 
     def apply(self, model: str, estimated: int) -> int:
         """The estimate in the model's own tokens."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
+from itertools import compress
 
-from holdfast.core.history import FRAME_TOKENS, Item, Size, measure, shortened, steps, turns
+from holdfast.core.history import FRAME_TOKENS, Item, Size, measure, shortened, steps
 from holdfast.core.tokens import Estimator, estimate
 
 PRUNED_MARK = "[pruned: "
@@ -25,19 +26,17 @@ MEMORY_BLOCKS = ("</memory-bank>", "</memory-bank-anchors>")
 
 SHORTEST_PRUNED = 240
 """Outputs up to this many characters stay: a summary line would save next to nothing."""
+_SPOKEN = frozenset(("system", "user"))
 _RESULT_FRAME = FRAME_TOKENS["result"] + 1
 _MEMORY_END = "</memory-bank"
-_NOTE_CHARS = 700
-"""The note that truncation leaves below a preview (TR4) stands within so many characters of the end."""
-_TRUNCATED = "[holdfast:truncated]"
-_FULL_OUTPUT = re.compile(r"^(?:Full output: |完整输出：)(\S.*?)\s*$", re.MULTILINE)
 
 
 OLD, KEPT, RECENT, REPLACED = range(4)
 """What compaction may do with an item. OLD goes into the summary. KEPT is old but stays word for word: a leading system
 item, a pinned one, or the other half of a pair that stays. RECENT is protected. REPLACED is ours from an earlier
 compaction: the summary is folded into the next one, the pinned lines are written anew."""
-_STAYS = (RECENT, KEPT)
+_STAYS = bytes(fate in (RECENT, KEPT) for fate in range(256))
+_IS_OLD = bytes(fate == OLD for fate in range(256))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,11 @@ class Division:
 
     def remaining(self) -> tuple[Item, ...]:
         """What stays beside a summary, in its old order."""
-        return tuple([item for item, fate in zip(self.history, self.fates, strict=True) if fate in _STAYS])
+        return tuple(compress(self.history, self.fates.translate(_STAYS)))
+
+    def old(self) -> list[int]:
+        """Where the items stand that a summary takes the place of."""
+        return list(compress(range(len(self.history)), self.fates.translate(_IS_OLD)))
 
 
 def is_summary(item: Item) -> bool:
@@ -64,10 +67,9 @@ def is_pinned_lines(item: Item) -> bool:
 
 
 def repair(
-    history: tuple[Item, ...], partner: Sequence[int], note_missing: bool = True, estimate: Estimator = estimate
+    history: tuple[Item, ...], lonely: Sequence[int], note_missing: bool = True, estimate: Estimator = estimate
 ) -> tuple[Item, ...]:
     """The history without results that answer nothing; a call without result gets a note, or goes as well."""
-    lonely = [i for i, other in enumerate(partner) if other < 0 and history[i].kind in ("call", "result")]
     if not lonely:
         return history
     # A call whose id was used again cannot be answered: a provider would take the answer for the other one's.
@@ -109,33 +111,33 @@ def divide(
     protected turns alone leave no room, a single long run fills the window: then the user's words and the latest steps
     are protected instead (decision 0062).
     """
-    ranges = turns(history)
-    if len(ranges) > 1 and all(item.kind == "system" for item in history[: ranges[0][1]]):
-        del ranges[0]
-    recent = ranges[-min(protected_turns, len(ranges))][0] if ranges else 0
-    division = Division(history, partner, _fates(history, partner, recent, recent))
+    spoken = [i for i, item in enumerate(history) if item.kind in _SPOKEN]
+    starts = [i for i in spoken if history[i].kind == "user"]
+    before = starts[0] if starts else len(history)
+    if any(item.kind != "system" for item in history[:before]):
+        starts.insert(0, 0)  # what was said before the first request is a turn too
+    recent = starts[-min(protected_turns, len(starts))] if starts else len(history)
+    division = Division(history, partner, _fates(history, partner, spoken, recent, recent))
     remaining = measure(division.remaining(), estimate)
     if room(remaining.tokens + added.tokens, remaining.characters + added.characters):
         return division
     replies = steps(history, recent)
     if len(replies) <= protected_turns:
         return division
-    fates = _fates(history, partner, recent, replies[-protected_turns])
+    fates = _fates(history, partner, spoken, recent, replies[-protected_turns])
     return Division(history, partner, fates, narrowed=fates != division.fates)
 
 
-def _fates(history: Sequence[Item], partner: Sequence[int], recent: int, cut: int) -> bytes:
+def _fates(history: Sequence[Item], partner: Sequence[int], spoken: Sequence[int], recent: int, cut: int) -> bytes:
     """Everything is protected from `cut` on, and from `recent` on what the user and the system say."""
     fates = bytearray([OLD]) * cut + bytearray([RECENT]) * (len(history) - cut)
-    kinds = [item.kind for item in history]
-    for index in range(recent, cut):
-        if kinds[index] in ("user", "system"):
-            fates[index] = RECENT
     blocks: dict[str, int] = {}
-    leading = next((i for i, kind in enumerate(kinds) if kind != "system"), len(kinds))
-    for index in [i for i, kind in enumerate(kinds) if kind in ("system", "user")]:
+    leading = next((i for i, item in enumerate(history) if item.kind != "system"), len(history))
+    for index in spoken:
         item = history[index]
-        if kinds[index] == "system" and (is_summary(item) or is_pinned_lines(item)):
+        if recent <= index < cut:
+            fates[index] = RECENT
+        if item.kind == "system" and (is_summary(item) or is_pinned_lines(item)):
             fates[index] = REPLACED
             continue
         if index < leading and fates[index] == OLD:
@@ -159,27 +161,24 @@ def _fates(history: Sequence[Item], partner: Sequence[int], recent: int, cut: in
     return bytes(fates)
 
 
-def pruned_lines(division: Division, protected_tools: Sequence[str]) -> Iterator[tuple[int, str, str]]:
-    """Index, tool and one-line form of every old output that is worth pruning."""
+def pruned_lines(division: Division, protected_tools: Sequence[str]) -> dict[int, str]:
+    """The one-line form of every old output that is worth pruning, by its place in the history."""
     protects = _tool_matcher(protected_tools)
-    known: dict[str, bool] = {}
-    history, fates = division.history, division.fates
-    for index, item in enumerate(history):
-        if item.kind != "result" or fates[index] != OLD:
-            continue
-        text = item.text
-        size = len(text)
-        if size <= SHORTEST_PRUNED and not item.images:
+    prunable: dict[str, bool] = {}
+    lines: dict[int, str] = {}
+    history = division.history
+    for index in [i for i in division.old() if history[i].kind == "result"]:
+        item = history[index]
+        if len(item.text) <= SHORTEST_PRUNED and not item.images:
             continue
         tool = item.tool or history[division.partner[index]].tool
-        protected = known.get(tool)
-        if protected is None:
-            protected = known[tool] = protects(tool)
-        if protected or (text[0:1] == "[" and text.startswith(PRUNED_MARK) and "\n" not in text):
-            continue
-        line = result_line(item, tool)
-        if len(line) < size and (item.tokens is None or line_tokens(line) < item.tokens):
-            yield index, tool, line
+        if tool not in prunable:
+            prunable[tool] = not protects(tool)
+        if prunable[tool] and not item.text.startswith(PRUNED_MARK):
+            line = result_line(item, tool)
+            if len(line) < len(item.text) and (item.tokens is None or _RESULT_FRAME + len(line) // 3 < item.tokens):
+                lines[index] = line
+    return lines
 
 
 def line_tokens(line: str) -> int:
@@ -198,23 +197,23 @@ def prune(division: Division, protected_tools: Sequence[str]) -> Pruned:
     """Replace old tool outputs by one line each; every call keeps its result."""
     history = list(division.history)
     tools: dict[str, int] = {}
-    for index, tool, line in pruned_lines(division, protected_tools):
-        history[index] = shortened(history[index], line, line_tokens(line))
+    for index, line in pruned_lines(division, protected_tools).items():
+        item = history[index]
+        history[index] = shortened(item, line, _RESULT_FRAME + len(line) // 3)
+        tool = item.tool or history[division.partner[index]].tool
         tools[tool] = tools.get(tool, 0) + 1
     return Pruned(tuple(history), tools)
 
 
 def result_line(item: Item, tool: str) -> str:
     """A result in one line: tool, size, how it ended, and where the whole of it lies."""
-    ended = f"exit {item.exit_code}" if item.exit_code is not None else "failed" if item.failed else "ok"
-    images = f" and {item.images} images" if item.images else ""
-    text = item.text
-    where = item.kept_at
-    if not where:
-        note = text.rfind(_TRUNCATED, -_NOTE_CHARS)
-        found = _FULL_OUTPUT.search(text, note) if note >= 0 else None
-        where = found.group(1) if found else "session transcript"
-    return f"{PRUNED_MARK}{tool or 'tool'}, {len(text)} characters{images}, {ended}; whole output: {where}]"
+    ended = "failed" if item.failed else "ok"
+    if item.exit_code is not None:
+        ended = f"exit {item.exit_code}"
+    if item.images:
+        ended = f"{item.images} images, {ended}"
+    where = item.kept_at or "session transcript"
+    return f"{PRUNED_MARK}{tool or 'tool'}, {len(item.text)} characters, {ended}; whole output: {where}]"
 
 
 def _tool_matcher(globs: Sequence[str]) -> Callable[[str], bool]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from holdfast.core.events import Answer
-from holdfast.core.history import Item, item_tokens
+from holdfast.core.history import Item, count_tokens, item_tokens
 from holdfast.core.messages import Language
 from holdfast.core.pruning import PINNED_MARK, SUMMARY_MARK, line_tokens
 from holdfast.core.tokens import Estimator, estimate
@@ -24,8 +25,8 @@ APPROVALS_CHARS = 4000
 _CJK = re.compile("[\u4e00-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
 _CHINESE_SHARE = 0.3
-_LOOK_AT = 20
-_LOOK_CHARS = 400
+_LOOK_AT = 10
+_LOOK_CHARS = 200
 
 _LENGTH: dict[Language, str] = {"en": "Use at most {words} words.", "zh": "不超过 {words} 字。"}
 PROMPTS: dict[Language, str] = {
@@ -89,46 +90,40 @@ def prompt_for(language: Language, limit: int) -> str:
 
 def language_of(history: Sequence[Item]) -> Language:
     """What the user mostly writes in, judged by their latest messages; without any, by whoever speaks."""
-    spoken = [item.text for item in history if item.kind == "user"] or [
-        item.text for item in history if item.kind == "assistant"
-    ]
-    sample = " ".join(text[:_LOOK_CHARS] for text in spoken[-_LOOK_AT:])
+    sample = " ".join(islice((item.text[:_LOOK_CHARS] for item in reversed(history) if item.kind == "user"), _LOOK_AT))
+    if not sample:
+        sample = " ".join(item.text[:_LOOK_CHARS] for item in history if item.kind == "assistant")
     letters = len(_LETTER.findall(sample))
     return "zh" if letters and len(_CJK.findall(sample)) > _CHINESE_SHARE * letters else "en"
 
 
-def summary_input(old: Sequence[tuple[Item, str]], limit: int, estimate: Estimator = estimate) -> str:
-    """The old items as text of at most about `limit` tokens; a tool's output comes with its one-line form.
+def summary_input(
+    history: Sequence[Item], old: Sequence[int], lines: Mapping[int, str], limit: int, estimate: Estimator = estimate
+) -> str:
+    """The `old` items as text of at most about `limit` tokens; `lines` has the one-line form of tool outputs.
 
-    Whole if it fits. Otherwise the latest items stay whole and older ones fall back to their one line; what does not
+    Whole if it fits. Otherwise the latest items stay whole and older outputs fall back to their one line; what does not
     fit even so is left out from behind the first, which holds the earlier summary or the first request.
     """
-    whole = [_tokens(item, estimate) for item, _ in old]
-    if sum(whole) <= limit:
-        return "\n\n".join([_rendered(item) for item, _ in old])
-    short = [line_tokens(line) if line else size for size, (_, line) in zip(whole, old, strict=True)]
-    first = 1 if short[0] <= limit // 4 else 0
-    left = limit - (short[0] if first else 0)
-    spare = left - sum(short[first:])
-    parts: list[str] = []
-    for index in range(len(old) - 1, first - 1, -1):
-        item, line = old[index]
-        cost = short[index]
-        text = line
-        if not line or whole[index] - cost <= spare:
-            spare -= whole[index] - cost
-            text, cost = _rendered(item), whole[index]
-        if cost > left:
-            end = _clipped(text, left, cost)
-            parts += [end] if end else []
-            parts.append(f"[{index + 1 - first - bool(end)} earlier items left out]")
+    items = [history[index] for index in old]
+    excess = count_tokens(items, estimate) - limit
+    short: dict[int, str] = {}
+    for index, line in lines.items():
+        if excess <= 0:
             break
-        parts.append(text)
-        left -= cost
-    if first:
-        parts.append(old[0][1] or _rendered(old[0][0]))
-    parts.reverse()
-    return "\n\n".join(parts)
+        excess -= _tokens(history[index], estimate) - line_tokens(line)
+        short[index] = line
+    texts = [short.get(index) or _rendered(item) for index, item in zip(old, items, strict=True)]
+    if excess <= 0:
+        return "\n\n".join(texts)
+    sizes = [line_tokens(short[i]) if i in short else _tokens(history[i], estimate) for i in old]
+    first = 1 if sizes[0] <= limit // 4 and len(old) > 1 else 0
+    cut = first
+    while excess > 0 and cut < len(old) - 1:
+        excess -= sizes[cut]
+        cut += 1
+    texts[-1] = _clipped(texts[-1], sizes[-1] - max(0, excess), sizes[-1])
+    return "\n\n".join([*texts[:first], f"[{cut - first} items left out]", *texts[cut:]])
 
 
 def _tokens(item: Item, estimate: Estimator) -> int:
@@ -136,20 +131,21 @@ def _tokens(item: Item, estimate: Estimator) -> int:
 
 
 def _clipped(text: str, room: int, tokens: int) -> str:
-    """The end of a text that is too long by itself, in proportion to the room; nothing when that says nothing."""
-    keep = len(text) * room // max(1, tokens)
-    return "[...]" + text[-keep:] if keep > 200 else ""
+    """The end of a text, in proportion to the room that is left for it."""
+    return text if room >= tokens else "[...]" + text[-max(1, len(text) * room // tokens) :]
 
 
 def _rendered(item: Item) -> str:
-    if item.kind == "call":
+    kind: str = item.kind
+    if kind == "call":
         return f"[call {item.tool}] {item.text}"
-    images = f" [{item.images} images]" if item.images else ""
-    if item.kind == "result":
-        return f"[result of {item.tool or 'the call'}{', failed' if item.failed else ''}]{images}\n{item.text}"
-    if item.kind == "system" and item.text.startswith(SUMMARY_MARK):
+    if kind == "system" and item.text.startswith(SUMMARY_MARK):
         return f"[earlier summary]\n{without_approvals(item.text.removeprefix(SUMMARY_MARK))}"
-    return f"[{item.kind}]{images}\n{item.text}"
+    if kind == "result":
+        kind = f"result of {item.tool or 'the call'}{', failed' if item.failed else ''}"
+    if item.images:
+        kind = f"{kind}, {item.images} images"
+    return f"[{kind}]\n{item.text}"
 
 
 def without_approvals(text: str) -> str:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from holdfast.core.calibration import Calibration, Line
 from holdfast.core.events import Compacted, ContextMeasured, Event, HistorySending
-from holdfast.core.history import Item, Size, count_tokens, measure, partners
+from holdfast.core.history import Item, Size, count_characters, count_tokens, measure, partners
 from holdfast.core.messages import Language, Message, Phrase
 from holdfast.core.policy import State
 from holdfast.core.pruning import (
@@ -105,14 +105,12 @@ class Plan:
     @property
     def input(self) -> str:
         """The older part as text: unpruned as far as it fits, the rest pruned."""
-        history, fates = self.division.history, self.division.fates
-        lines = {index: line for index, _, line in pruned_lines(self.division, self.protected_tools)}
-        old = [
-            (item, lines.get(index, ""))
-            for index, item in enumerate(history)
-            if fates[index] == OLD or (fates[index] == REPLACED and is_summary(item))
-        ]
-        return summary_input(old, self.input_limit, self.estimate)
+        history = self.division.history
+        old = self.division.old()
+        if REPLACED in self.division.fates:  # an earlier summary is folded into the new one
+            old = sorted([*old, *(i for i, item in enumerate(history) if is_summary(item))])
+        lines = pruned_lines(self.division, self.protected_tools)
+        return summary_input(history, old, lines, self.input_limit, self.estimate)
 
     def prune(self) -> Pruned:
         return self.pruned or prune(self.division, self.protected_tools)
@@ -180,7 +178,7 @@ def apply_summary(plan: Plan, summary: str | None, approvals: Sequence[ApprovalF
         history = _with_pinned(history, plan)
     after = measure(history, plan.estimate)
     if after.larger_than(plan.before):  # the pinned lines are longer than what pruning saves: it all stays
-        history, tools = repair(plan.original, partners(plan.original), note_missing=False), {}
+        history, tools = repair(plan.original, partners(plan.original)[1], note_missing=False), {}
         after = measure(history, plan.estimate)
     method: Method = "pruned" if tools else "none"
     record = CompactionRecord(
@@ -190,12 +188,8 @@ def apply_summary(plan: Plan, summary: str | None, approvals: Sequence[ApprovalF
 
 
 def _dropped(division: Division) -> dict[str, int]:
-    tools = (
-        item.tool or division.history[division.partner[index]].tool
-        for index, item in enumerate(division.history)
-        if item.kind == "result" and division.fates[index] == OLD
-    )
-    return dict(Counter(tools))
+    results = [index for index in division.old() if division.history[index].kind == "result"]
+    return dict(Counter([division.history[i].tool or division.history[division.partner[i]].tool for i in results]))
 
 
 def _with_pinned(pruned: tuple[Item, ...], plan: Plan) -> tuple[Item, ...]:
@@ -265,7 +259,7 @@ class Compaction:
     def _before_sending(self, event: HistorySending, state: State) -> tuple[Verdict, State]:
         limit = self._limit(event, state)
         tokens = count_tokens(event.history, self._estimate)
-        size = Size(tokens, 0) if limit.by_tokens else measure(event.history, self._estimate)
+        size = Size(tokens, 0 if limit.by_tokens else count_characters(event.history))
         sent = {"model": event.model, "estimate": tokens + limit.system}
         after: dict[str, Any] = {**state, "sent": sent}
         if event.overflow:
@@ -278,7 +272,8 @@ class Compaction:
             if "mark" in after and limit.leaves_room(size.tokens, size.characters, CALM_SHARE):
                 del after["mark"]
             return NOTHING, after
-        plan = self._plan(event, measure(event.history, self._estimate), limit, trigger, state)
+        before = Size(tokens, count_characters(event.history))
+        plan = self._plan(event, before, limit, trigger, state)
         if plan is None:
             return (Verdict(warnings=(NOTHING_TO_DO(),)) if event.manual else NOTHING), after
         after["mark"] = [event.model, event.invocation]
@@ -312,11 +307,11 @@ class Compaction:
     def _plan(self, event: HistorySending, before: Size, limit: _Limit, trigger: Trigger, state: State) -> Plan | None:
         summary_limit = self._summary_limit(limit)
         added = self._added(summary_limit)
-        given = partners(event.history)
+        given, lonely = partners(event.history)
         pruned: Pruned | None = None
         for note_missing in (True, False):
-            history = repair(event.history, given, note_missing, self._estimate)
-            partner = given if history is event.history else partners(history)
+            history = repair(event.history, lonely, note_missing, self._estimate)
+            partner = given if history is event.history else partners(history)[0]
             division = divide(
                 history, partner, self._settings.protected_turns, limit.leaves_room, added, self._estimate
             )
