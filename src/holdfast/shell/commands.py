@@ -1,0 +1,136 @@
+"""The table of known programs: data under `table/`, which users extend by `shell.commands` in the config.
+
+An entry says what the options and arguments of a program mean. Its keys are described in
+docs/explanation/reading-commands.md; the important ones:
+
+    ro      true: by itself the program only reads
+    risk    safe, caution or dangerous (default: safe when ro, otherwise caution)
+    why     half a sentence for the reason
+    pos     what the arguments are, by position; the last role repeats: ["val", "read"]
+    opts    options that take a value, and what the value is: {"-o": "write"}
+    fx      effects of every run: ["network", "external_state:cloud"]
+    sub     entries of subcommands, "a|b" for several names; default: for names not listed
+    verbs   subcommands not listed are judged by their verb (list, get, delete ...); the value is the detail
+    when    [condition, changes] pairs: ["-f|--force !--dry-run", {"risk": "dangerous"}]
+    dry     options with which nothing happens: "-n|--dry-run"
+    handler a reader in code, for languages that a table cannot describe (find, sed, awk, test)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Spec = Mapping[str, Any]
+
+_VERSIONED = re.compile(r"(?P<name>[A-Za-z][A-Za-z+_]*(?:-[A-Za-z+]+)*)-?\d+(?:\.\d+)*\Z")
+_WINDOWS = re.compile(r"(?P<name>.+)\.(?:exe|cmd|bat)\Z", re.IGNORECASE)
+ROLES = frozenset(
+    ["val", "text", "read", "print", "write", "append", "delete", "rdelete", "shell", "argv", "envargv", "sql", "url", "host", "pkg", "script", "prog", "perm", "upload", "dir", "copy", "move", "link", "image", "remote", "cmdline", "uploadfile", "device"]
+)
+_KEYS = frozenset(
+    ["ro", "risk", "why", "pos", "opts", "fx", "sub", "default", "verbs", "when", "dry", "handler", "style", "destroys", "reads", "extends", "recursive", "target", "out", "flags", "unknown", "stop", "only"]
+)
+
+
+class TableError(ValueError):
+    """An entry of `shell.commands` is wrong; the message names it and the next step."""
+
+
+class CommandTable:
+    """Programs by name. Immutable: `extended` gives a new one."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[str, Spec]) -> None:
+        self._entries = entries
+
+    def find(self, name: str) -> Spec | None:
+        entry = self._entries.get(name)
+        if entry is not None:
+            return entry
+        match = _WINDOWS.match(name)
+        if match is not None:
+            return self.find(match["name"].lower())
+        match = _VERSIONED.match(name)
+        if match is not None:  # python3.11, gcc-12, ruby2.7
+            entry = self._entries.get(match["name"])
+            if entry is not None:
+                return entry
+        family, dot, _ = name.partition(".")
+        return self._entries.get(family + ".*") if dot else None
+
+    def canonical(self, name: str) -> str:
+        """The name under which the program is known: `python` for `python3.11`."""
+        if name in self._entries:
+            return name
+        match = _WINDOWS.match(name)
+        if match is not None:
+            return self.canonical(match["name"].lower())
+        match = _VERSIONED.match(name)
+        if match is not None and match["name"] in self._entries:
+            return match["name"]
+        return name
+
+    def names(self) -> Iterable[str]:
+        return self._entries.keys()
+
+    def extended(self, additions: Mapping[str, Any]) -> CommandTable:
+        """This table with the user's entries on top; an entry with `extends` starts from that program."""
+        entries: dict[str, Spec] = dict(self._entries)
+        for names, spec in additions.items():
+            check_entry(names, spec)
+            for name in names.split("|"):
+                base = entries.get(spec.get("extends", ""), {}) if isinstance(spec, Mapping) else {}
+                entries[name.strip()] = {**base, **spec}
+        return CommandTable(entries)
+
+
+def check_entry(name: str, spec: object) -> None:
+    place = f"shell.commands.{name}"
+    if not isinstance(spec, Mapping):
+        raise TableError(f"{place} must be a table of settings, got {spec!r}")
+    for key, value in spec.items():
+        if key not in _KEYS:
+            raise TableError(f"{place}: unknown key {key!r}; use one of {', '.join(sorted(_KEYS))}")
+        if key == "risk" and value not in ("safe", "caution", "dangerous"):
+            raise TableError(f"{place}.risk must be safe, caution or dangerous, got {value!r}")
+        if key in ("sub",):
+            if not isinstance(value, Mapping):
+                raise TableError(f"{place}.sub must be a table of subcommands, got {value!r}")
+            for sub, inner in value.items():
+                check_entry(f"{name}.sub.{sub}", inner)
+        if key == "pos":
+            roles = [value] if isinstance(value, str) else value
+            if not isinstance(roles, (list, tuple)) or not all(_is_role(role) for role in roles):
+                raise TableError(f"{place}.pos: {value!r} is not a list of roles; use {', '.join(sorted(ROLES))}")
+        if key == "opts" and not (isinstance(value, Mapping) and all(_is_role(role) for role in value.values())):
+            raise TableError(f"{place}.opts must map options to roles, got {value!r}")
+        if key == "handler":
+            raise TableError(f"{place}.handler is reserved for programs that ship with Holdfast; use 'extends'")
+        if key == "when":
+            for pair in value:
+                if not (isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], str)):
+                    raise TableError(f"{place}.when must hold [condition, changes] pairs, got {pair!r}")
+
+
+def _is_role(role: object) -> bool:
+    return isinstance(role, str) and (role.lstrip("?") in ROLES or role.startswith("code:"))
+
+
+_default: list[CommandTable] = []
+
+
+def default_table() -> CommandTable:
+    """The table that ships with Holdfast, built on first use."""
+    if not _default:
+        from holdfast.shell.table import ALL  # noqa: PLC0415 - the data is loaded on first use only
+
+        entries: dict[str, Spec] = {}
+        for family in ALL:
+            for names, spec in family.items():
+                for name in names.split("|"):
+                    entries[name] = spec
+        _default.append(CommandTable(entries))
+    return _default[0]

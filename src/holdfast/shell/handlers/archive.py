@@ -1,0 +1,108 @@
+"""tar: reads, writes, extracts, and can run programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.shell import paths
+from holdfast.shell.expand import FROM_FILE, Field, Output
+from holdfast.shell.options import split_arguments
+
+if TYPE_CHECKING:
+    from holdfast.shell.calls import Call, Caller
+
+_TAKES = {
+    "-f": "val", "--file": "val", "-C": "val", "--directory": "val", "-X": "val", "-T": "val", "-I": "val",
+    "--use-compress-program": "val", "--to-command": "val", "--checkpoint-action": "val", "-b": "val", "-H": "val",
+    "--exclude": "val", "--exclude-from": "val", "--files-from": "val", "--strip-components": "val", "--owner": "val",
+    "--group": "val", "--mode": "val", "--transform": "val", "--xform": "val", "-F": "val", "--info-script": "val",
+    "--new-volume-script": "val", "--rsh-command": "val", "-g": "val", "--listed-incremental": "val", "-N": "val",
+    "--newer": "val", "--mtime": "val", "-L": "val", "-V": "val", "--format": "val", "-s": "val", "-K": "val",
+    "--checkpoint": "?val", "--level": "val", "--rmt-command": "val", "--one-top-level": "?val",
+}  # fmt: skip
+
+
+def tar(walker: Caller, call: Call) -> Output:
+    style = "" if call.fields and call.fields[0].text.startswith("-") else "bsd"
+    fields = call.fields
+    if style == "bsd" and fields:
+        fields = _old_style(fields)
+    arguments = split_arguments(fields, _TAKES)
+    walker.note(call)
+    record, scope, context, by = walker.record, call.scope, call.context, call.command
+    if arguments.has("--help", "--version", "--usage"):
+        return Output(None)
+    for option in (
+        "--to-command",
+        "-I",
+        "--use-compress-program",
+        "-F",
+        "--info-script",
+        "--new-volume-script",
+        "--rsh-command",
+        "--rmt-command",
+    ):
+        for value in arguments.values(option):
+            if option in ("-I", "--use-compress-program") and value.text.split(" ")[0] in _COMPRESSORS:
+                continue
+            walker.run_string(value, scope.copy(), Output(None), context.through(f"tar {option}", escaped="tar"))
+    for value in arguments.values("--checkpoint-action"):
+        if value.text.startswith("exec="):
+            code = Field(value.text[5:], value.dynamic, taint=value.taint)
+            walker.run_string(
+                code, scope.copy(), Output(None), context.through("tar --checkpoint-action", escaped="tar")
+            )
+            record.finding("dangerous", "hides", how="tar runs a program at a checkpoint")
+    archive = arguments.value("-f", "--file")
+    directory = arguments.value("-C", "--directory")
+    if archive is not None and ":" in archive.text and "/" not in archive.text.split(":")[0]:
+        record.add("network", archive.text, by)
+        record.read_only = False
+    if arguments.has("-t", "--list", "-d", "--diff", "--compare"):
+        if archive is not None:
+            record.reads(archive, scope, context, by)
+        return Output(None, call.stdin.taint)
+    if arguments.has("-x", "--extract", "--get"):
+        if archive is not None:
+            call.taint |= record.reads(archive, scope, context, by)
+        if arguments.has("-O", "--to-stdout"):
+            return Output(None, call.stdin.taint | FROM_FILE)
+        target = directory if directory is not None else Field(".")
+        record.writes(target, scope, context, by, detail="inside", append=True)
+        if arguments.has("-P", "--absolute-names"):
+            record.finding("caution", "writes", target="/")
+        return Output(None)
+    if arguments.has("-c", "--create", "-r", "--append", "-u", "--update", "-A", "--delete"):
+        taint = 0
+        for value in arguments.positionals:
+            taint |= record.reads(value, scope, context, by)
+        for value in arguments.values("-T", "--files-from"):
+            record.reads(value, scope, context, by)
+        if arguments.has("--remove-files"):
+            for value in arguments.positionals:
+                record.deletes(value, scope, context, by, recursive=True)
+        if archive is None or archive.text == "-":
+            return Output(None, taint | FROM_FILE)
+        record.writes(archive, scope, context, by)
+        scope.origins[paths.absolute(archive.text, scope.cwd, scope.home)] = taint
+        return Output(None, 0)
+    record.read_only = False
+    return Output(None)
+
+
+_COMPRESSORS = frozenset(
+    ["gzip", "pigz", "bzip2", "pbzip2", "lbzip2", "xz", "pxz", "zstd", "lz4", "lzop", "lzma", "lzip", "plzip", "brotli", "compress", "zstdmt"]
+)
+
+
+def _old_style(fields: list[Field]) -> list[Field]:
+    """`tar czf a.tgz dir`: letters first, their values after, in the same order."""
+    letters, rest = fields[0].text, fields[1:]
+    result: list[Field] = []
+    for letter in letters:
+        if f"-{letter}" in _TAKES and rest:
+            result.extend((Field(f"-{letter}"), rest[0]))
+            rest = rest[1:]
+        else:
+            result.append(Field(f"-{letter}"))
+    return [*result, *rest]

@@ -1,0 +1,114 @@
+"""What the shell itself does: directories, variables, aliases, traps."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.shell import paths
+from holdfast.shell.expand import Field, Output
+
+if TYPE_CHECKING:
+    from holdfast.shell.calls import Call, Caller
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=(.*)\Z", re.DOTALL)
+_ARRAY = re.compile(r"\((.*)\)\Z", re.DOTALL)
+
+
+def change_directory(walker: Caller, call: Call) -> Output:
+    """`cd`, `pushd`, `popd`: later relative paths mean something else."""
+    walker.note(call)
+    scope = call.scope
+    targets = [
+        f for f in call.fields if not (f.text.startswith("-") and len(f.text) > 1) and not f.text.startswith("+")
+    ]
+    if call.name == "popd" or (targets and targets[0].text == "-"):
+        scope.cwd, scope.cwd_certain = None, False
+    elif not targets:
+        if call.name == "cd":
+            scope.cwd = scope.home if scope.home is not None else "~"
+    elif targets[0].certain:
+        scope.cwd = paths.absolute(targets[0].text, scope.cwd, scope.home)
+    elif targets[0].dynamic:
+        scope.cwd, scope.cwd_certain = paths.absolute(targets[0].text, scope.cwd, scope.home), False
+    else:
+        scope.cwd, scope.cwd_certain = None, False
+    return Output("")
+
+
+def declare(walker: Caller, call: Call) -> Output:
+    """`export`, `declare`, `local`, `readonly`, `typeset`."""
+    walker.note(call)
+    for value in call.fields:
+        match = _ASSIGNMENT.match(value.text)
+        if match is None:
+            continue
+        name, append, text = match.groups()
+        walker.environment_variable(name, Field(text, value.dynamic), call.scope, lasting=True)
+        array = _ARRAY.match(text)
+        if array is not None:
+            call.scope.variables[name] = [Field(piece) for piece in array[1].split()]
+            continue
+        before = call.scope.variables.get(name)
+        if append and isinstance(before, Field):
+            text = before.text + text
+        call.scope.variables[name] = Field(text, value.dynamic, taint=value.taint)
+    if "-p" in {f.text for f in call.fields} or (not call.fields and call.name != "local"):
+        return Output(None, 2)  # prints every variable, secrets with them
+    return Output("")
+
+
+def unset(walker: Caller, call: Call) -> Output:
+    walker.note(call)
+    for value in call.fields:
+        if value.text == "HISTFILE":
+            walker.record.finding("dangerous", "hides", how="the history of commands is switched off")
+        call.scope.variables.pop(value.text, None)
+        call.scope.functions.pop(value.text, None)
+    return Output("")
+
+
+def alias(walker: Caller, call: Call) -> Output:
+    walker.note(call)
+    for value in call.fields:
+        name, equals, text = value.text.partition("=")
+        if equals:
+            call.scope.aliases[name] = text
+    return Output(None)
+
+
+def trap(walker: Caller, call: Call) -> Output:
+    """The action of a trap is run sooner or later."""
+    walker.note(call)
+    words = [f for f in call.fields if f.text not in ("--", "-l", "-p")]
+    if len(words) >= 2 and words[0].text not in ("-", ""):
+        walker.run_string(words[0], call.scope.copy(), Output(None), call.context.through("trap"))
+    return Output("")
+
+
+def read(walker: Caller, call: Call) -> Output:
+    """`read`, `mapfile`: variables take what comes in, which is known when the input is."""
+    walker.note(call)
+    from holdfast.shell.options import split_arguments  # noqa: PLC0415
+
+    takes = {"-d": "val", "-i": "val", "-n": "val", "-N": "val", "-p": "val", "-t": "val", "-u": "val", "-a": "val"}
+    arguments = split_arguments(call.fields, takes)
+    names = [f.text for f in arguments.positionals] or ["REPLY"]
+    array = arguments.value("-a")
+    text = call.stdin.text
+    line = text.split("\n", 1)[0] if text is not None else None
+    if array is not None or call.name in ("mapfile", "readarray"):
+        name = array.text if array is not None else names[0]
+        pieces = (text or "").splitlines() if array is None else (line or "").split()
+        if text is not None:
+            call.scope.variables[name] = [Field(piece) for piece in pieces[:200]]
+        else:
+            call.scope.variables[name] = Field(f"${{{name}[@]}}", dynamic=True, taint=call.stdin.taint)
+        return Output("")
+    pieces = line.split(None, len(names) - 1) if line is not None else []
+    for index, name in enumerate(names):
+        if line is None:
+            call.scope.variables[name] = Field(f"${name}", dynamic=True, taint=call.stdin.taint)
+        else:
+            call.scope.variables[name] = Field(pieces[index] if index < len(pieces) else "")
+    return Output("")

@@ -1,0 +1,111 @@
+"""find and fd: a walk through a tree that may run, write and delete."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.shell import paths
+from holdfast.shell.expand import Field, Output
+
+if TYPE_CHECKING:
+    from holdfast.shell.calls import Call, Caller
+
+_WRITES = frozenset(("-fprint", "-fprint0", "-fls"))
+_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+_READS = frozenset(("-newer", "-samefile", "-anewer", "-cnewer", "-files0-from"))
+# Tests that narrow the result to something one could name.
+_NARROW = frozenset(
+    ["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer", "-size", "-empty", "-user", "-group", "-perm", "-inum", "-samefile", "-links", "-nouser", "-nogroup", "-lname", "-anewer", "-cnewer", "-newermt", "-uid", "-gid"]
+)
+_ALL_NAMES = re.compile(r"\*+(?:\.\*)?\Z")
+
+
+def find(walker: Caller, call: Call) -> Output:
+    fields = call.fields
+    walker.note(call)
+    starts: list[Field] = []
+    index = 0
+    while index < len(fields) and re.match(r"-[HLPDO]", fields[index].text) and fields[index].text not in ("-D",):
+        index += 1
+    while index < len(fields) and not fields[index].text.startswith(("-", "(", "!", ",")):
+        starts.append(fields[index])
+        index += 1
+    if not starts:
+        starts = [Field(".")]
+    taint = 0
+    for start in starts:
+        walker.record.reads(start, call.scope, call.context, call.command)
+        taint |= start.taint
+    narrow = _is_narrow(fields[index:])
+    while index < len(fields):
+        text = fields[index].text
+        index += 1
+        if text == "-delete":
+            for start in starts:
+                _delete(walker, call, start, narrow)
+        elif text in _WRITES and index < len(fields):
+            walker.record.writes(fields[index], call.scope, call.context, call.command)
+            index += 1
+        elif text == "-fprintf" and index < len(fields):
+            walker.record.writes(fields[index], call.scope, call.context, call.command)
+            index += 2
+        elif text in _RUNS:
+            end = index
+            while end < len(fields) and not (
+                fields[end].text == ";" or (fields[end].text == "+" and fields[end - 1].text.endswith("{}"))
+            ):
+                end += 1
+            _run(walker, call, fields[index:end], starts, narrow, text)
+            index = end + 1
+    return Output(None, taint)
+
+
+def _is_narrow(tests: list[Field]) -> bool:
+    texts = [f.text for f in tests]
+    for position, text in enumerate(texts):
+        if text in _NARROW and not (position and texts[position - 1] in ("!", "-not")):
+            value = texts[position + 1] if position + 1 < len(texts) else ""
+            if not (text in ("-name", "-iname", "-path") and _ALL_NAMES.match(value)):
+                return True
+    return False
+
+
+def _delete(walker: Caller, call: Call, start: Field, narrow: bool) -> None:
+    walker.record.deletes(start, call.scope, call.context, call.command, recursive=True, narrow=narrow, detail="find")
+
+
+def _run(walker: Caller, call: Call, command: list[Field], starts: list[Field], narrow: bool, option: str) -> None:
+    if not command:
+        return
+    context = call.context.through(f"find {option}")
+    if len(command) == 1 and command[0].text.rsplit("/", 1)[-1] in ("sh", "bash", "zsh", "dash", "ksh"):
+        walker.record.finding("dangerous", "escape", program="find")
+    name = command[0].text.rsplit("/", 1)[-1]
+    places = [paths.absolute(s.text, call.scope.cwd, call.scope.home) for s in starts]
+    for start in starts[:4]:
+        base = start.text.rstrip("/") or "/"
+        found = Field(f"{base}/*" if base != "/" else "/*", dynamic=start.dynamic, glob=True, taint=start.taint)
+        replaced = []
+        for value in command:
+            if value.text == "{}":
+                replaced.append(found)
+            elif "{}" in value.text:
+                in_code = name in ("sh", "bash", "zsh", "dash", "ksh", "perl", "python", "python3", "awk")
+                filler = "$found" if in_code else found.text
+                replaced.append(Field(value.text.replace("{}", filler), not in_code, taint=value.taint))
+            else:
+                replaced.append(value)
+        if name == "rm" and narrow and not any(re.fullmatch(r"-\w*[rR]\w*|--recursive", f.text) for f in command):
+            walker.record.commands.append(walker.command("rm", replaced, context))
+            for target in places[:1]:
+                walker.record.deletes(
+                    Field(target, glob=True),
+                    call.scope,
+                    context,
+                    walker.record.commands[-1],
+                    narrow=True,
+                    detail="find",
+                )
+            continue
+        walker.run_fields(replaced, call.scope, Output(None), context)

@@ -1,0 +1,120 @@
+"""git: options that run programs, before the table of its subcommands is asked."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.shell.expand import Field, Output
+from holdfast.shell.options import split_arguments
+
+if TYPE_CHECKING:
+    from holdfast.shell.calls import Call, Caller
+
+_RUNS = re.compile(
+    r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|alternaterefscommand)|alias\..+"
+    r"|diff\..*(?:external|textconv|command)|difftool\..*|mergetool\..*|filter\..*|pager\..+|sequence\.editor"
+    r"|credential(?:\..*)?\.helper|gpg\.(?:.*\.)?program|interactive\.difffilter|merge\..*\.driver|remote\..*\.(?:uploadpack"
+    r"|receivepack|vcs)|protocol\.ext\.allow|uploadpack\.packobjectshook|web\.browser|browser\..*|man\..*)\Z",
+    re.IGNORECASE,
+)
+_HARMLESS_PAGERS = frozenset(
+    ("", "cat", "less", "more", "true", "false", "delta", "vim", "vi", "nano", "code", "emacs")
+)
+
+
+def git(walker: Caller, call: Call) -> Output | None:
+    opts = call.spec["opts"]
+    arguments = split_arguments(call.fields, opts, stop_at_first=True)
+    directory = arguments.value("-C")
+    for value in arguments.values("-c"):
+        key, _, text = value.text.partition("=")
+        setting(walker, call, key, Field(text, value.dynamic, taint=value.taint))
+    if any(a.startswith(("ext::", "fd::")) for a in (f.text for f in call.fields)):
+        walker.record.finding("dangerous", "escape", program="git")
+    positionals = arguments.positionals
+    if directory is not None:
+        from holdfast.shell import paths  # noqa: PLC0415
+
+        call.scope = call.scope.copy()
+        call.scope.cwd = paths.absolute(directory.text, call.scope.cwd, call.scope.home)
+    if not positionals:
+        return None
+    name = positionals[0].text
+    if name == "config":
+        return _config(walker, call, positionals[1:])
+    alias = call.scope.aliases.get(f"git {name}")
+    if alias is not None:
+        rest = positionals[1:]
+        if alias.startswith("!"):
+            text = " ".join((alias[1:], *(f.text for f in rest)))
+            return walker.run_text(text, call.scope.copy(), call.stdin, call.context.through(f"git {name}"))
+        words = [Field(word) for word in alias.split()]
+        return walker.run_fields(
+            [Field("git"), *words, *rest], call.scope, call.stdin, call.context.through(f"git {name}")
+        )
+    if name in ("bisect", "rebase", "submodule", "filter-branch", "difftool", "mergetool"):
+        _embedded(walker, call, name, positionals[1:])
+    return None
+
+
+def setting(walker: Caller, call: Call, key: str, value: Field) -> None:
+    """A setting that names a program is a way to run it."""
+    lowered = key.lower()
+    if lowered.startswith("alias."):
+        call.scope.aliases[f"git {key[6:]}"] = value.text
+        return
+    if _RUNS.match(lowered):
+        text = value.text.removeprefix("!")
+        if text in _HARMLESS_PAGERS or text.startswith(("store", "cache", "osxkeychain", "manager")):
+            return
+        inner = call.context.through(f"git -c {key}", escaped="git")
+        walker.run_string(Field(text, value.dynamic, taint=value.taint), call.scope.copy(), Output(None), inner)
+        walker.record.cannot_know(f"git runs {text[:60]!r} for {key}")
+
+
+def _config(walker: Caller, call: Call, fields: list[Field]) -> Output | None:
+    arguments = split_arguments(
+        fields, {"-f": "val", "--file": "val", "--blob": "val", "--default": "val", "--type": "val"}
+    )
+    words = arguments.positionals
+    reads = arguments.has("--get", "--get-all", "--list", "-l", "--get-regexp", "--get-urlmatch", "--show-origin")
+    if words and words[0].text in ("get", "list"):
+        reads = True
+    elif words and words[0].text == "set":
+        words = words[1:]
+    walker.note(call)
+    if reads or len(words) == 1:
+        return Output(None)
+    walker.record.read_only = False
+    scope = (
+        "~/.gitconfig"
+        if arguments.has("--global")
+        else "/etc/gitconfig"
+        if arguments.has("--system")
+        else ".git/config"
+    )
+    walker.record.writes(Field(scope), call.scope, call.context, call.command, append=True, detail="attributes")
+    if len(words) >= 2:
+        setting(walker, call, words[0].text, words[1])
+    return Output(None)
+
+
+def _embedded(walker: Caller, call: Call, name: str, fields: list[Field]) -> None:
+    """`git rebase --exec cmd`, `git bisect run cmd`, `git submodule foreach cmd`."""
+    context = call.context.through(f"git {name}")
+    texts = [f.text for f in fields]
+    if name == "bisect" and texts[:1] == ["run"] and len(fields) > 1:
+        walker.run_fields(fields[1:], call.scope, Output(None), context)
+    elif name == "submodule" and "foreach" in texts:
+        rest = [f for f in fields[texts.index("foreach") + 1 :] if f.text != "--recursive"]
+        walker.run_text(" ".join(f.text for f in rest), call.scope.copy(), Output(None), context)
+    else:
+        takes = ("-x", "--exec", "--tree-filter", "--index-filter", "--env-filter", "--msg-filter", "--extcmd",
+                 "--commit-filter", "--parent-filter", "--tag-name-filter")  # fmt: skip
+        for position, text in enumerate(texts):
+            flag, equals, value = text.partition("=")
+            if flag in takes or (name == "difftool" and flag == "-x"):
+                code = Field(value) if equals else fields[position + 1] if position + 1 < len(fields) else None
+                if code is not None:
+                    walker.run_string(code, call.scope.copy(), Output(None), context)

@@ -1,0 +1,236 @@
+"""Programs that talk to other machines: what they fetch, what they send, what they run there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.shell import paths
+from holdfast.shell.expand import FROM_FILE, FROM_NETWORK, FROM_SECRET, Field, Output
+from holdfast.shell.options import split_arguments
+
+if TYPE_CHECKING:
+    from holdfast.shell.calls import Call, Caller
+
+_DESTRUCTIVE_URL = re.compile(
+    r"[/_?&=:.-](?:do[_-]?)?(?:delete(?:_?by_?query|_?all)?|destroy|purge|wipe|drop(?:_?database)?|terminate|flush(?:all)?)"
+    r"(?:[/?&=]|\Z)",
+    re.IGNORECASE,
+)
+_REMOTE_PATH = re.compile(r"(?:[\w.-]+@)?(?:[\w.-]+|\[[0-9a-fA-F:]+\]):(?!//|\\)|rsync://|sftp://|scp://")
+_DATA = ("-d", "--data", "--data-binary", "--data-raw", "--data-ascii", "--data-urlencode", "--json", "-F", "--form",
+         "-T", "--upload-file", "--form-string", "--url-query")  # fmt: skip
+
+
+def curl(walker: Caller, call: Call) -> Output:
+    opts = call.spec.get("opts", {})
+    arguments = call.arguments = split_arguments(call.fields, opts)
+    walker.note(call)
+    record, scope, context, by = walker.record, call.scope, call.context, call.command
+    if arguments.has("--help", "--version", "-V", "-h", "--manual") and not arguments.positionals:
+        return Output(None)
+    urls = arguments.positionals + arguments.values("--url")
+    for url in urls:
+        walker.network(url, call)
+        if url.text.startswith("file:"):
+            call.taint |= record.reads(Field(re.sub(r"^file:/*", "/", url.text)), scope, context, by, whole=True)
+        if url.taint & FROM_SECRET:
+            walker.exfiltration(call)
+    if not urls:
+        record.add("network", call.name, by)
+    walker.option_roles(call)
+    method = _method(arguments.value("-X", "--request", "--method"))
+    sends = any(arguments.has(name) for name in _DATA)
+    record.read_only = False
+    target = urls[0].text if urls else call.name
+    record.finding("caution", "network", target=target)
+    destructive = any(_DESTRUCTIVE_URL.search(u.text.partition("://")[2]) for u in urls)
+    if method == "DELETE":
+        record.add("external_state", target, by, "http delete")
+        record.finding("dangerous", "http_delete", target=target)
+    elif method in ("PUT", "PATCH", "POST") or sends:
+        record.add("external_state", target, by, f"http {method.lower() or 'post'}")
+        if destructive:
+            record.finding("dangerous", "http_delete", target=target)
+    for name in _DATA:
+        for value in arguments.values(name):
+            if value.taint & FROM_SECRET:
+                walker.exfiltration(call)
+            if re.search(
+                r"\b(?:DROP\s+(?:TABLE|DATABASE)|deleteMany|dropDatabase|TRUNCATE\s+TABLE)\b", value.text, re.I
+            ):
+                record.finding("dangerous", "sql_destroys", statement=value.text[:80])
+    for name in ("-H", "--header", "-u", "--user", "-A", "-b", "--cookie", "-e"):
+        for value in arguments.values(name):
+            if value.taint & FROM_SECRET and name not in ("-u", "--user", "-H", "--header"):
+                walker.exfiltration(call)
+    if arguments.has("-O", "--remote-name", "--remote-name-all", "-J"):
+        for url in urls:
+            name = re.sub(r"[?#].*", "", url.text).rstrip("/").rsplit("/", 1)[-1] or "index.html"
+            _save(walker, call, Field(name, url.dynamic))
+        return Output("", 0)
+    saved = arguments.value("-o", "--output")
+    if saved is not None and saved.text not in ("-", "/dev/stdout"):
+        return Output("", 0)
+    return Output(None, call.taint | FROM_NETWORK)
+
+
+def _method(value: Field | None) -> str:
+    return value.text.upper() if value is not None else ""
+
+
+def _save(walker: Caller, call: Call, name: Field) -> None:
+    walker.record.writes(name, call.scope, call.context, call.command)
+    call.scope.origins[paths.absolute(name.text, call.scope.cwd, call.scope.home)] = FROM_NETWORK
+
+
+def wget(walker: Caller, call: Call) -> Output:
+    arguments = call.arguments = split_arguments(call.fields, call.spec.get("opts", {}))
+    walker.note(call)
+    record = walker.record
+    if arguments.has("--help", "--version", "-V", "-h") and not arguments.positionals:
+        return Output(None)
+    for url in arguments.positionals:
+        walker.network(url, call)
+    record.read_only = False
+    target = arguments.positionals[0].text if arguments.positionals else call.name
+    record.finding("caution", "network", target=target)
+    walker.option_roles(call)
+    method = _method(arguments.value("--method"))
+    if method == "DELETE":
+        record.finding("dangerous", "http_delete", target=target)
+    if method or arguments.has("--post-data", "--post-file", "--body-data", "--body-file"):
+        record.add("external_state", target, call.command, f"http {method.lower() or 'post'}")
+    if arguments.has("--use-askpass"):
+        for value in arguments.values("--use-askpass"):
+            walker.run_string(value, call.scope.copy(), Output(None), call.context.through("wget", escaped="wget"))
+    output = arguments.value("-O", "--output-document")
+    if output is not None:
+        if output.text in ("-", "/dev/stdout"):
+            return Output(None, FROM_NETWORK)
+        return Output("", 0)
+    if arguments.has("--spider"):
+        return Output(None, 0)
+    prefix = arguments.value("-P", "--directory-prefix")
+    for url in arguments.positionals:
+        name = re.sub(r"[?#].*", "", url.text).rstrip("/").rsplit("/", 1)[-1] or "index.html"
+        place = f"{prefix.text.rstrip('/')}/{name}" if prefix is not None else name
+        _save(walker, call, Field(place, url.dynamic))
+    if not arguments.positionals:
+        record.writes(Field("."), call.scope, call.context, call.command, detail="inside", append=True)
+    return Output("", 0)
+
+
+def netcat(walker: Caller, call: Call) -> Output:
+    arguments = call.arguments = split_arguments(call.fields, call.spec.get("opts", {}))
+    walker.note(call)
+    record = walker.record
+    record.read_only = False
+    target = " ".join(f.text for f in arguments.positionals) or call.name
+    record.add("network", target, call.command, "socket")
+    record.finding("caution", "network", target=target)
+    for option in ("-e", "-c", "--exec", "--sh-exec", "--lua-exec"):
+        if option in arguments.flags and not (option == "-c" and arguments.value("-c") is None):
+            record.finding("dangerous", "reverse_shell", target=target)
+    if call.stdin.taint & FROM_SECRET or any(f.taint & FROM_SECRET for f in call.fields):
+        walker.exfiltration(call)
+    elif any(re.match(r"(?:EXEC|SYSTEM|SHELL):", f.text, re.I) for f in arguments.positionals):
+        record.finding("dangerous", "reverse_shell", target=target)
+    for value in arguments.positionals:
+        match = re.match(r"(?:OPEN|CREATE|GOPEN|FILE):([^,]+)", value.text, re.I)
+        if match is not None and call.name == "socat":
+            if record.reads(Field(match[1]), call.scope, call.context, call.command) & FROM_SECRET:
+                walker.exfiltration(call)
+            record.writes(Field(match[1]), call.scope, call.context, call.command, append=True)
+    return Output(None, FROM_NETWORK)
+
+
+def ssh(walker: Caller, call: Call) -> Output:
+    """`ssh host command`: read as if it ran here, on paths that are not ours."""
+    arguments = call.arguments = split_arguments(call.fields, call.spec.get("opts", {}), stop_at_first=True)
+    record = walker.record
+    record.read_only = False
+    for value in arguments.values("-o"):
+        key, _, text = value.text.partition("=")
+        if key.lower() in ("proxycommand", "localcommand", "knownhostscommand", "permitlocalcommand"):
+            if key.lower() != "permitlocalcommand":
+                inner = call.context.through(f"ssh -o {key}", escaped="ssh")
+                walker.run_string(Field(text, value.dynamic), call.scope.copy(), Output(None), inner)
+    if not arguments.positionals:
+        walker.note(call)
+        return Output(None)
+    host = arguments.positionals[0]
+    record.add("network", host.text, call.command, "ssh", host.certain)
+    record.finding("caution", "network", target=host.text)
+    if call.stdin.taint & FROM_SECRET or host.taint & FROM_SECRET:
+        walker.exfiltration(call)
+    if arguments.has("-R", "-D", "-L"):
+        record.finding("caution", "network", target=host.text)
+    rest = arguments.positionals[1:]
+    if not rest:
+        walker.note(call)
+        record.cannot_know(f"a session on {host.text}")
+        if call.stdin.text is not None and call.stdin.text.strip():
+            context = replace(call.context.through("ssh"), machine=f"ssh:{host.text}")
+            remote = call.scope.copy()
+            remote.cwd = remote.home = None
+            walker.run_text(call.stdin.text, remote, Output(None), context)
+        return Output(None)
+    context = replace(call.context.through("ssh"), machine=f"ssh:{host.text}")
+    remote = call.scope.copy()
+    remote.cwd = remote.home = None
+    text = " ".join(f.text for f in rest)
+    output = walker.run_text(text, remote, call.stdin, context)
+    return Output(None, output.taint)
+
+
+def rsync(walker: Caller, call: Call) -> Output:
+    """rsync and scp: `host:path` is elsewhere, everything else is here."""
+    arguments = call.arguments = split_arguments(call.fields, call.spec.get("opts", {}), call.spec.get("style", ""))
+    walker.note(call)
+    record, scope, context, by = walker.record, call.scope, call.context, call.command
+    names = arguments.positionals
+    if arguments.has("--help", "--version") and not names:
+        return Output(None)
+    record.read_only = False
+    for option in ("-e", "--rsh", "--rsync-path", "-S"):
+        for value in arguments.values(option):
+            if not re.match(r"(?:\S*/)?ssh(?:\s|\Z)", value.text) and option != "--rsync-path":
+                walker.run_string(
+                    value, scope.copy(), Output(None), context.through(f"{call.name} {option}", escaped=call.name)
+                )
+    remote = [n for n in names if _REMOTE_PATH.match(n.text)]
+    for value in remote:
+        record.add("network", value.text, by, call.name, value.certain)
+        record.finding("caution", "network", target=value.text)
+    if arguments.has("--list-only") or len(names) < 2:
+        record.read_only = not remote and record.read_only
+        return Output(None)
+    dry = call.name == "rsync" and arguments.has("-n", "--dry-run")
+    sources, target = names[:-1], names[-1]
+    for value in sources:
+        if value in remote:
+            continue
+        taint = record.reads(value, scope, context, by)
+        if taint & FROM_SECRET and target in remote and not dry:
+            record.finding("dangerous", "exfiltrates", source=value.text, target=target.text)
+    if dry:
+        return Output(None)
+    deletes = call.name == "rsync" and any(f.startswith("--del") for f in arguments.flags)
+    if target in remote:
+        record.add("external_state", target.text, by, f"{call.name} copy")
+    else:
+        record.writes(target, scope, context, by, append=True)
+        if remote:
+            scope.origins[paths.absolute(target.text, scope.cwd, scope.home)] = FROM_NETWORK
+    if deletes:
+        if target in remote:
+            record.finding("dangerous", "deletes_tree", target=target.text)
+        else:
+            record.deletes(target, scope, context, by, recursive=True, detail="rsync --delete")
+    if arguments.has("--remove-source-files"):
+        for value in sources:
+            if value not in remote:
+                record.deletes(value, scope, context, by, recursive=True, detail="rsync")
+    return Output(None, FROM_FILE)

@@ -1,0 +1,150 @@
+"""sed: an editor whose scripts can also write files (`w`) and run programs (`e`)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.shell.expand import FROM_FILE, Field, Output
+from holdfast.shell.options import split_arguments
+
+if TYPE_CHECKING:
+    from holdfast.shell.calls import Call, Caller
+
+_TAKES = {
+    "-e": "val", "--expression": "val", "-f": "val", "--file": "val", "-l": "val", "--line-length": "val",
+    "-i": "?val", "--in-place": "?val", "-I": "?val",
+}  # fmt: skip
+_FLAGS = re.compile(r"[gpiImM0-9eE]*")
+
+
+def sed(walker: Caller, call: Call) -> Output:
+    arguments = split_arguments(call.fields, _TAKES)
+    walker.note(call)
+    record, scope, context, by = walker.record, call.scope, call.context, call.command
+    names = list(arguments.positionals)
+    scripts = arguments.values("-e", "--expression")
+    if not scripts and not arguments.has("-f", "--file") and names:
+        if arguments.has("-i") and names[0].text == "" and len(names) > 2:
+            names.pop(0)  # BSD: -i '' takes an empty suffix
+        scripts = [names.pop(0)]
+    for value in arguments.values("-f", "--file"):
+        record.reads(value, scope, context, by)
+        record.cannot_know(f"the sed script {value.text} is not read here")
+    for script in scripts:
+        read_sed_script(walker, call, script)
+    in_place = arguments.has("-i", "--in-place", "-I")
+    taint = call.stdin.taint if not names else 0
+    for value in names:
+        taint |= record.reads(value, scope, context, by) | FROM_FILE
+        if in_place:
+            record.writes(value, scope, context, by, detail="in place")
+    return Output(None, taint)
+
+
+def read_sed_script(walker: Caller, call: Call, script: Field) -> None:
+    for kind, text in sed_actions(script.text):
+        if kind == "w":
+            walker.record.writes(Field(text, script.dynamic), call.scope, call.context, call.command)
+        elif kind == "r":
+            walker.record.reads(Field(text, script.dynamic), call.scope, call.context, call.command)
+        elif kind == "e":
+            inner = call.context.through("sed e", escaped="sed")
+            if text:
+                walker.run_string(Field(text, script.dynamic), call.scope.copy(), Output(None), inner)
+                walker.record.finding("caution", "runs", target=text)
+            else:
+                walker.record.add("runs", "the text it edits", call.command, "sed e", certain=False)
+                walker.record.finding("dangerous", "hides", how="sed runs the text it edits as a command")
+        elif kind == "?":
+            walker.record.cannot_know(f"the sed script {script.text[:60]!r} is not understood")
+
+
+def sed_actions(script: str) -> list[tuple[str, str]]:
+    """Every file written or read and every program run by the script: [("w", "out"), ("e", "date")]."""
+    actions: list[tuple[str, str]] = []
+    at, length = 0, len(script)
+    while at < length:
+        char = script[at]
+        if char in " \t\n;{}!,+~0123456789$":
+            at += 1
+        elif char in "/\\":
+            if char == "\\":
+                at += 1
+            delimiter = script[at : at + 1]
+            at = _closing(script, at + 1, delimiter)
+            while at < length and script[at] in "IM":
+                at += 1
+        elif char == "#":
+            at = _line_end(script, at)
+        elif char in "sy":
+            delimiter = script[at + 1 : at + 2]
+            if not delimiter:
+                return [*actions, ("?", "")]
+            at = _closing(script, at + 2, delimiter)
+            begin = at
+            at = _closing(script, at, delimiter)
+            replacement = script[begin : at - 1]
+            if char == "s":
+                flags = _FLAGS.match(script, at)
+                assert flags is not None
+                at = flags.end()
+                if "e" in flags[0].lower().replace("i", ""):
+                    actions.append(("e", re.sub(r"\\(.)", r"\1", replacement) if "&" not in replacement else ""))
+                if script[at : at + 1] == "w":
+                    end = _line_end(script, at)
+                    actions.append(("w", script[at + 1 : end].strip()))
+                    at = end
+        elif char in "wWrR":
+            end = _line_end(script, at)
+            name = script[at + 1 : end].strip()
+            if name:
+                actions.append((char.lower(), name))
+            at = end
+        elif char == "e":
+            end = _line_end(script, at)
+            actions.append(("e", script[at + 1 : end].strip().rstrip(";}")))
+            at = end
+        elif char in "aic":
+            at += 1
+            while True:  # text, continued by a backslash at the line's end
+                end = _line_end(script, at)
+                if not script[at:end].endswith("\\"):
+                    break
+                at = end + 1
+            at = end
+        elif char in "btT:":
+            while at < length and script[at] not in "\n;}":
+                at += 1
+        elif char in "pPdDgGhHxnNqQl=zvF":
+            at += 1
+        else:
+            return [*actions, ("?", "")]
+    return actions
+
+
+def _closing(script: str, at: int, delimiter: str) -> int:
+    in_class = False
+    while at < len(script):
+        char = script[at]
+        if char == "\\":
+            at += 2
+            continue
+        if char == "[" and not in_class:
+            in_class = (
+                script.find("]", at + 1) > 0
+                and delimiter != "["
+                and delimiter
+                not in script[at + 1 : script.find("]", at + 2) if script.find("]", at + 2) > 0 else at + 1]
+            )
+        elif char == "]":
+            in_class = False
+        if char == delimiter and not in_class:
+            return at + 1
+        at += 1
+    return len(script)
+
+
+def _line_end(script: str, at: int) -> int:
+    end = script.find("\n", at)
+    return end if end >= 0 else len(script)

@@ -1,0 +1,235 @@
+"""Shells and interpreters: where text becomes a program."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.shell import paths
+from holdfast.shell.expand import FROM_DECODER, FROM_FILE, FROM_NETWORK, FROM_SECRET, Field, Output
+from holdfast.shell.options import split_arguments
+
+if TYPE_CHECKING:
+    from holdfast.shell.calls import Call, Caller
+
+_SHELL_OPTIONS = {"-O": "val", "-o": "val", "+O": "val", "+o": "val", "--rcfile": "script", "--init-file": "script"}
+_REMOTE = re.compile(r"ssh|docker|podman|kubectl|oc|container|lxc|vagrant|multipass|nerdctl|crictl|machinectl|chroot")
+
+
+def shell(walker: Caller, call: Call) -> Output:
+    """`bash -c text`, `bash file`, `bash <<EOF`, `... | bash`, or an interactive shell."""
+    code: Field | None = None
+    rest = call.fields
+    interactive = privileged = from_stdin = False
+    while rest:
+        text = rest[0].text
+        if text == "--":
+            rest = rest[1:]
+            break
+        if len(text) < 2 or text[0] not in "-+" or rest[0].dynamic:
+            break
+        name = rest[0].text.split("=", 1)[0]
+        rest = rest[1:]
+        if name in _SHELL_OPTIONS:
+            if name in ("--rcfile", "--init-file") and rest:
+                walker.run_script(rest[0], call.scope, Output(""), call.context, call.command, [])
+            if "=" not in text:
+                rest = rest[1:]
+            continue
+        if not text.startswith("--"):
+            letters = text[1:]
+            interactive = interactive or "i" in letters
+            privileged = privileged or "p" in letters
+            from_stdin = from_stdin or "s" in letters
+            if "n" in letters and text[0] == "-" and "c" not in letters:
+                walker.note(call)
+                for value in rest:
+                    walker.record.reads(value, call.scope, call.context, call.command)
+                return Output(None)
+            if "o" in letters and rest:
+                rest = rest[1:]
+            if "c" in letters and rest:
+                while rest and re.fullmatch(r"[-+][a-zA-Z]+", rest[0].text):
+                    rest = rest[1:]
+                if rest:
+                    code, rest = rest[0], rest[1:]
+                break
+        elif text in ("--version", "--help"):
+            walker.note(call)
+            return Output(None)
+    if privileged and call.name in ("bash", "sh", "dash", "ksh"):
+        walker.record.finding("dangerous", "escalates", how=f"{call.name} -p keeps the rights of its owner")
+    label = f"{call.name} -c" if code is not None else call.name
+    inner = call.context.through(label)
+    child = call.scope.copy()
+    if code is not None:
+        child.positional, child.positional_known = rest[1:], True
+        walker.record.structured = True
+        return walker.run_string(code, child, call.stdin, inner)
+    if rest and not from_stdin:
+        walker.note(call)
+        child.positional, child.positional_known = rest[1:], True
+        return walker.run_script(rest[0], child, call.stdin, call.context, call.command, rest[1:])
+    child.positional, child.positional_known = rest, True
+    return _from_input(walker, call, child, interactive)
+
+
+def _from_input(walker: Caller, call: Call, child: object, interactive: bool) -> Output:
+    stdin = call.stdin
+    walker.note(call)
+    if stdin.taint & FROM_NETWORK:
+        walker.record.finding("dangerous", "downloads_and_runs", target=f"... | {call.name}")
+    elif stdin.taint & FROM_DECODER:
+        walker.record.finding("dangerous", "decodes_and_runs")
+    if stdin.text is not None and stdin.text.strip():
+        walker.record.commands.pop()
+        inner = call.context.through(call.name)
+        return walker.run_text(stdin.text, child, Output(None), inner)  # type: ignore[arg-type]
+    walker.record.read_only = False
+    if stdin.taint:
+        walker.record.cannot_know(f"{call.name} runs what it is given")
+        walker.record.add("runs", call.name, call.command, "input", certain=False)
+        return Output(None)
+    walker.record.add("runs", call.name, call.command, "interactive")
+    walker.record.cannot_know(f"{call.name} is an interactive shell")
+    context = call.context
+    remote = any(_REMOTE.match(wrapper) for wrapper in context.via)
+    if context.elevated and not remote:
+        walker.record.finding("dangerous", "escalates", how=f"{context.via[-1]} opens a shell with more rights")
+    elif context.escaped or context.inline:
+        walker.record.finding("dangerous", "escape", program=context.escaped or context.via[-1])
+    elif context.via and not remote and context.via[-1] not in ("exec", "bash -c", "command", "time"):
+        walker.record.finding("dangerous", "escape", program=context.via[-1])
+    return Output(None)
+
+
+def evaluate(walker: Caller, call: Call) -> Output:
+    fields = call.fields[1:] if call.fields and call.fields[0].text == "--" else call.fields
+    text = " ".join(f.text for f in fields)
+    taint = 0
+    for value in fields:
+        taint |= value.taint
+    if not text.strip():
+        walker.note(call)
+        return Output("")
+    joined = Field(text, any(f.dynamic for f in fields), taint=taint)
+    walker.record.structured = True
+    return walker.run_string(joined, call.scope, call.stdin, call.context.through("eval"))
+
+
+def source(walker: Caller, call: Call) -> Output:
+    walker.note(call)
+    if not call.fields:
+        return Output(None)
+    target = call.fields[0]
+    path = paths.absolute(target.text, call.scope.cwd, call.scope.home)
+    if target.taint & FROM_NETWORK or call.scope.origins.get(path, 0) & FROM_NETWORK:
+        walker.record.finding("dangerous", "downloads_and_runs", target=target.text)
+    content = call.scope.files.get(path)
+    if content is None and target.text in ("/dev/stdin", "-"):
+        content = call.stdin.text
+    if content is not None:
+        return walker.run_text(content, call.scope, call.stdin, call.context.through(f"source {target.text}"))
+    walker.record.add("runs", path, call.command, "script", target.certain)
+    walker.record.cannot_know(f"the file {target.text} is run and not read here")
+    return Output(None)
+
+
+def execute(walker: Caller, call: Call) -> Output:
+    """`exec cmd` is the command; `exec > file` only redirects."""
+    arguments = split_arguments(call.fields, {"-a": "val"}, stop_at_first=True)
+    if not arguments.positionals:
+        walker.note(call)
+        return Output("")
+    return walker.run_fields(
+        arguments.positionals, call.scope, call.stdin, call.context.through("exec"), call.environment
+    )
+
+
+def interpreter(walker: Caller, call: Call) -> Output:
+    """python, node, perl, ruby, php, lua ...: code in an option, in a file or on standard input."""
+    spec = call.spec
+    language: str = spec["target"]
+    opts: dict[str, str] = spec.get("opts", {})
+    arguments = split_arguments(call.fields, opts, spec.get("style", ""), stop_at_first=True)
+    call.arguments = arguments
+    walker.note(call)
+    by, scope, context = call.command, call.scope, call.context
+    ran = False
+    for name in ("--version", "--help", "-V", "-h") + (("-v",) if language in ("node", "php", "ruby", "lua") else ()):
+        if arguments.has(name) and len(call.fields) == 1:
+            return Output(None)
+    in_place = arguments.has("-i") and language in ("perl", "ruby")
+    pieces = [v for name, role in opts.items() if role.startswith("code:") for v in arguments.values(name)]
+    if pieces:
+        ran = True
+        text = "\n".join(v.text for v in pieces)
+        taint = 0
+        for value in pieces:
+            taint |= value.taint
+        code = Field(text, any(v.dynamic for v in pieces), taint=taint)
+        flag = next(name for name, role in opts.items() if role.startswith("code:") and arguments.has(name))
+        # The words after the code are its arguments; for perl -n and ruby -n they are files it reads.
+        reads_files = language in ("perl", "ruby") and any(f in arguments.flags for f in ("-n", "-p"))
+        for value in arguments.positionals:
+            if reads_files:
+                call.taint |= walker.record.reads(value, scope, context, by)
+                if in_place:
+                    walker.record.writes(value, scope, context, by)
+        walker.run_code(language, code, scope, call.stdin, context.through(f"{call.name} {flag}"), by)
+    module = arguments.value("-m") if opts.get("-m") == "module" else None
+    if module is not None:
+        ran = True
+        _module(walker, call, module, arguments.positionals)
+    if ran:
+        return Output(None, call.taint | call.stdin.taint)
+    if arguments.positionals and arguments.positionals[0].text != "-":
+        target = arguments.positionals[0]
+        if "check" in spec.get("flags", "") and arguments.has("-c", "-l", "--check", "--syntax-check"):
+            walker.record.reads(target, scope, context, by)
+            return Output(None)
+        return walker.run_script(target, scope, call.stdin, context, by, arguments.positionals[1:], language)
+    stdin = call.stdin
+    if stdin.taint & FROM_NETWORK:
+        walker.record.finding("dangerous", "downloads_and_runs", target=f"... | {call.name}")
+    elif stdin.taint & FROM_DECODER:
+        walker.record.finding("dangerous", "decodes_and_runs")
+    if stdin.text is not None and stdin.text.strip():
+        walker.run_code(language, Field(stdin.text), scope, Output(None), context.through(call.name), by)
+        return Output(None)
+    walker.record.read_only = False
+    walker.record.add("runs", call.name, by, "interactive", certain=False)
+    walker.record.cannot_know(f"{call.name} runs what it is given")
+    if stdin.taint & FROM_FILE == 0 and (context.elevated or context.escaped):
+        walker.record.finding("dangerous", "escape", program=context.via[-1] if context.via else call.name)
+    return Output(None, stdin.taint & FROM_SECRET)
+
+
+_READING_MODULES = frozenset(["json.tool", "tabnanny", "tokenize", "ast", "dis", "calendar", "this", "platform", "site", "sysconfig", "timeit"])
+
+
+def _module(walker: Caller, call: Call, module: Field, rest: list[Field]) -> None:
+    """`python -m name`: some modules are programs of their own, the rest is unknown."""
+    spec = walker.table.find(f"python -m {module.text}")
+    if spec is not None:
+        fields = [Field(module.text), *rest]
+        command = walker.command(module.text, fields, call.context.through(f"{call.name} -m"))
+        inner = replace(call, name=module.text, spec=spec, fields=rest, command=command)
+        walker.record.commands.pop()
+        walker.apply(inner)
+        return
+    if module.text in _READING_MODULES:
+        for value in rest:
+            if not value.text.startswith("-"):
+                walker.record.reads(value, call.scope, call.context, call.command)
+        if module.text == "json.tool" and len([f for f in rest if not f.text.startswith("-")]) > 1:
+            walker.record.writes(rest[-1], call.scope, call.context, call.command)
+        return
+    known = walker.table.find(module.text)
+    if known is not None and module.text not in ("http",):
+        walker.record.commands.pop()
+        walker.run_fields([Field(module.text), *rest], call.scope, call.stdin, call.context.through(f"{call.name} -m"))
+        return
+    walker.record.add("runs", module.text, call.command, "module")
+    walker.record.cannot_know(f"the module {module.text} is run")

@@ -1,0 +1,70 @@
+"""Statements for databases, read as far as needed to know whether data is destroyed, changed or shown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.shell.expand import FROM_NETWORK, Field, Output
+
+if TYPE_CHECKING:
+    from holdfast.shell.calls import Call, Caller
+
+_COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'", re.DOTALL)
+_DESTROYS = re.compile(
+    r"\b(?:DROP\s+(?:DATABASE|SCHEMA|TABLE|VIEW|INDEX|USER|ROLE|KEYSPACE|COLLECTION|TABLESPACE|FUNCTION|TYPE|MATERIALIZED"
+    r"|SEQUENCE|TRIGGER|OWNED|PROCEDURE|EXTENSION|COLUMN|PARTITION)"
+    r"|TRUNCATE\b|ALTER\s+TABLE\s+\S+\s+DROP|FLUSHALL|FLUSHDB|SHUTDOWN|RESET\s+MASTER|PURGE\s+(?:BINARY|MASTER)"
+    r"|DROP\s+\w+\s+IF\s+EXISTS)",
+    re.IGNORECASE,
+)
+_MONGO = re.compile(
+    r"\.(?:dropDatabase|drop|dropIndexes|dropIndex|dropUser|dropAllUsersFromDatabase|dropRole|remove|deleteMany|deleteOne"
+    r"|findOneAndDelete|findAndRemove|shutdownServer|dropCollection|bulkWrite)\s*\(",
+)
+_UNBOUNDED = re.compile(
+    r"\b(?:DELETE\s+FROM\s+[\w.`\"\[\]]+|UPDATE\s+[\w.`\"\[\]]+\s+SET\b[^;]*?)\s*(?:;|\Z)", re.IGNORECASE | re.DOTALL
+)
+_RUNS = re.compile(
+    r"\\!\s*(?P<shell>[^\n;]+)|^\s*(?:\.shell|\.system)\s+(?P<dot>[^\n]+)|\bTO\s+PROGRAM\b|\bFROM\s+PROGRAM\b"
+    r"|xp_cmdshell|\bsys_exec\b|\bsystem\s+(?P<mysql>/\S+.*|[a-z]+\b.*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FILES = re.compile(
+    r"\bINTO\s+(?:OUTFILE|DUMPFILE)\b|^\s*\.(?:output|once|excel|backup|save|dump\s*>)\s|\\o\s+\S|lo_export|load_extension",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DELETE = re.compile(r"\bDELETE\s+FROM\b", re.IGNORECASE)
+_READS = re.compile(
+    r"\s*(?:SELECT|SHOW|DESCRIBE|DESC|EXPLAIN|WITH|PRAGMA\s+\w+\s*(?:\(.*\))?\s*;?\s*\Z|\\[dlcz?][\w+]*|\.(?:tables|schema|databases|headers|mode|help|indexes|dump|width|print|show|stats|timer|fullschema|nullvalue|separator|version)|USE|VALUES|TABLE|HELP|KEYS|GET|INFO|PING|db\.\w+\.find)\b|\\\S",
+    re.IGNORECASE,
+)
+_WRITES = re.compile(
+    r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|GRANT|REVOKE|REPLACE|MERGE|COPY|CALL|DO|VACUUM|REINDEX|SET\s+PASSWORD|ATTACH|LOAD|IMPORT|INTO)\b",
+    re.IGNORECASE,
+)
+
+
+def read_sql(walker: Caller, statement: Field, call: Call) -> None:
+    text = _COMMENTS.sub(" '' ", statement.text)
+    record, by = walker.record, call.command
+    runs = _RUNS.search(statement.text)
+    if runs is not None:
+        code = runs["shell"] or runs["dot"] or runs["mysql"]
+        context = call.context.through(call.label, escaped=call.label)
+        if code:
+            walker.run_string(Field(code.strip()), call.scope.copy(), Output(None), context)
+        else:
+            record.finding("dangerous", "escape", program=call.label)
+    destroyed = _DESTROYS.search(text) or _MONGO.search(statement.text) or _UNBOUNDED.search(text)
+    if destroyed is not None:
+        record.add("external_state", destroyed[0], by, "database")
+        record.finding("dangerous", "sql_destroys", statement=destroyed[0].strip())
+    elif _FILES.search(text):
+        record.add("writes", "a file named by the statement", by, "database", certain=False)
+        record.finding("caution", "writes", target="a file named by the statement")
+    elif _WRITES.search(text) or not (_READS.match(text) or not text.strip()):
+        record.add("external_state", statement.text[:80], by, "database")
+        record.finding("caution", "external_state", detail="database")
+    if statement.taint & FROM_NETWORK:
+        record.finding("dangerous", "downloads_and_runs", target=call.label)

@@ -1,0 +1,173 @@
+"""Options and arguments of a program, told apart the way the program itself would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from holdfast.shell.expand import Field
+
+_NUMBER = re.compile(r"-\d+\Z")
+
+
+@dataclass(slots=True)
+class Arguments:
+    """`flags` holds every option with the values it was given (None for a bare one)."""
+
+    flags: dict[str, list[Field | None]] = field(default_factory=dict)
+    positionals: list[Field] = field(default_factory=list)
+    separated: int = -1
+    """How many positionals stood before `--`; -1 without one."""
+
+    def add(self, name: str, value: Field | None) -> None:
+        self.flags.setdefault(name, []).append(value)
+
+    def has(self, *names: str) -> bool:
+        return any(name in self.flags for name in names)
+
+    def value(self, *names: str) -> Field | None:
+        for name in names:
+            for value in self.flags.get(name, ()):
+                if value is not None:
+                    return value
+        return None
+
+    def values(self, *names: str) -> list[Field]:
+        return [value for name in names for value in self.flags.get(name, ()) if value is not None]
+
+
+def split_arguments(
+    fields: list[Field],
+    takes_value: Mapping[str, str],
+    style: str = "",
+    stop_at_first: bool = False,
+    known_longs: frozenset[str] = frozenset(),
+) -> Arguments:
+    """`takes_value` maps an option to the role of its value; a role beginning with `?` is optional (`-i[x]`).
+
+    style "dash": long options with one dash (`-name x`); "bsd": the first word may be options without a dash.
+    """
+    result = Arguments()
+    index, count = 0, len(fields)
+    options_ended = False
+    while index < count:
+        current = fields[index]
+        text = current.text
+        index += 1
+        if options_ended or len(text) < 2 or text[0] not in "-+" or (text[0] == "+" and style != "plus"):
+            if style == "bsd" and index == 1 and text and not options_ended:
+                index = _cluster(result, "-" + text, current, fields, index, takes_value)
+                continue
+            result.positionals.append(current)
+            if stop_at_first:
+                result.positionals.extend(fields[index:])
+                break
+            continue
+        if text == "--":
+            options_ended = True
+            result.separated = len(result.positionals)
+            if stop_at_first:
+                result.positionals.extend(fields[index:])
+                break
+            continue
+        if text.startswith("--") or style == "dash":
+            name, equals, value = text.partition("=")
+            if name not in takes_value and name not in known_longs and name.startswith("--"):
+                name = _complete(name, known_longs)
+            if equals:
+                result.add(name, Field(value, current.dynamic, current.glob, current.taint))
+            elif name in takes_value and not takes_value[name].startswith("?") and index < count:
+                result.add(name, fields[index])
+                index += 1
+            else:
+                result.add(name, None)
+            continue
+        index = _cluster(result, text, current, fields, index, takes_value)
+    return result
+
+
+def _cluster(
+    result: Arguments, text: str, current: Field, fields: list[Field], index: int, takes_value: Mapping[str, str]
+) -> int:
+    if _NUMBER.match(text):
+        result.add("-#", Field(text[1:]))
+        return index
+    at = 1
+    while at < len(text):
+        name = text[0] + text[at]
+        at += 1
+        role = takes_value.get(name)
+        if role is None:
+            result.add(name, None)
+            continue
+        rest = text[at:]
+        if rest:
+            result.add(name, Field(rest.removeprefix("="), current.dynamic, current.glob, current.taint))
+        elif not role.startswith("?") and index < len(fields):
+            result.add(name, fields[index])
+            index += 1
+        else:
+            result.add(name, None)
+        break
+    return index
+
+
+def _complete(name: str, known: frozenset[str]) -> str:
+    """GNU programs accept `--recurs` for `--recursive`."""
+    if len(name) < 4:
+        return name
+    matches = [long for long in known if long.startswith(name)]
+    return matches[0] if len(matches) == 1 else name
+
+
+# -- conditions of the table --------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _terms(condition: str) -> tuple[tuple[bool, str, tuple[str, ...], re.Pattern[str] | None], ...]:
+    result = []
+    for term in condition.split():
+        negated = term.startswith("!")
+        body = term[1:] if negated else term
+        name, tilde, pattern = body.partition("~")
+        if tilde:
+            result.append((negated, "match", tuple(name.split("|")), re.compile(pattern, re.IGNORECASE)))
+        elif re.fullmatch(r"n[<=>]\d+", body):
+            result.append((negated, body[:2], (body[2:],), None))
+        else:
+            result.append((negated, "has", tuple(body.split("|")), None))
+    return tuple(result)
+
+
+def holds(condition: str, arguments: Arguments) -> bool:
+    """`-r|-R -f !--dry-run -X~^DELETE$ arg~^s3: n>1`: all terms must hold."""
+    for negated, kind, names, pattern in _terms(condition):
+        if kind == "has":
+            truth = any(name in arguments.flags for name in names)
+        elif kind == "match":
+            assert pattern is not None
+            truth = any(pattern.search(f.text) for f in _candidates(names, arguments))
+        else:
+            count, wanted = len(arguments.positionals), int(names[0])
+            truth = count < wanted if kind == "n<" else count > wanted if kind == "n>" else count == wanted
+        if truth == negated:
+            return False
+    return True
+
+
+def _candidates(names: tuple[str, ...], arguments: Arguments) -> list[Field]:
+    found: list[Field] = []
+    for name in names:
+        if name == "arg":
+            found.extend(arguments.positionals)
+        elif name == "arg0":
+            found.extend(arguments.positionals[:1])
+        elif name == "arg1":
+            found.extend(arguments.positionals[1:2])
+        elif name == "opt":
+            found.extend(Field(flag) for flag in arguments.flags)
+        else:
+            found.extend(arguments.values(name))
+    return found

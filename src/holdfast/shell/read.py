@@ -1,0 +1,84 @@
+"""`read_command`: one shell command in, its reading out. Pure: no disk, no clock, no process."""
+
+from __future__ import annotations
+
+from holdfast.shell.commands import CommandTable, default_table
+from holdfast.shell.expand import Output, Scope
+from holdfast.shell.parse import Parser
+from holdfast.shell.reading import CommandReading, Risk
+from holdfast.shell.reasons import sentence
+from holdfast.shell.record import Context, Record
+from holdfast.shell.recover import parse_leniently
+from holdfast.shell.syntax import ShellSyntaxError, TooComplex
+from holdfast.shell.walk import Walker
+
+MAX_LENGTH = 65536
+
+
+def read_command(
+    text: str, *, cwd: str | None = None, home: str | None = None, table: CommandTable | None = None
+) -> CommandReading:
+    """What `text` would do if bash ran it in `cwd`.
+
+    Longer or deeper commands than are followed are answered as unknown, so every call ends soon.
+    """
+    record = Record()
+    if len(text) > MAX_LENGTH:
+        record.cannot_know(f"it is longer than {MAX_LENGTH} characters")
+        record.incomplete = True
+        return _reading(text, record, False)
+    has_error = False
+    walker = Walker(table if table is not None else default_table(), record)
+    try:
+        clean = text.replace("\r\n", "\n")
+        try:
+            script = Parser(clean, budget=walker.parse_budget).parse()
+        except ShellSyntaxError as error:
+            has_error = True
+            record.cannot_know(f"bash would not accept it: {error}")
+            script = parse_leniently(clean, error, walker.parse_budget)
+        walker.visit(script, Scope(cwd, home), Output(""), Context())
+    except TooComplex as error:
+        record.cannot_know(str(error))
+        record.incomplete = True
+    except RecursionError:
+        record.cannot_know("nested deeper than is followed")
+        record.incomplete = True
+    return _reading(text, record, has_error)
+
+
+def _reading(text: str, record: Record, has_error: bool) -> CommandReading:
+    read_only = record.read_only and not record.unknown and not has_error
+    worst = record.worst()
+    risk: Risk = worst[0] if worst is not None else "safe"
+    if record.unknown and risk == "safe":
+        risk = "caution"
+    if not read_only and risk == "safe" and record.commands and not record.read_only:
+        risk = "caution" if any(e.kind not in ("reads", "network") for e in record.effects) else "safe"
+    if worst is not None and worst[0] == risk and risk != "safe":
+        code, params = worst[1], worst[2]
+    elif record.unknown:
+        code, params = "unknown", {"why": record.unknown[0]}
+    elif not record.commands and not record.effects:
+        code, params = "nothing", {}
+    else:
+        code, params = ("read_only" if read_only else "harmless"), {}
+    if record.unknown and risk == "caution":
+        code, params = "unknown", {"why": record.unknown[0]}
+    return CommandReading(
+        command=text,
+        risk=risk,
+        reason=sentence(code, params),
+        reason_code=code,
+        reason_params=params,
+        read_only=read_only,
+        unknown=bool(record.unknown),
+        unknown_why=record.unknown[0] if record.unknown else "",
+        effects=tuple(record.effects),
+        simple_commands=tuple(record.commands),
+        compound=record.structured or len(record.commands) > 1,
+        has_error=has_error,
+        incomplete=record.incomplete,
+        danger_codes=tuple(dict.fromkeys(code for risk, code, _ in record.findings if risk == "dangerous")),
+        assigned=tuple(dict.fromkeys(record.assigned)),
+    )

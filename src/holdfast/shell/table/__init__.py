@@ -1,0 +1,44 @@
+"""What programs do, as data: one module a family. See commands.py for the keys."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.shell.table import (
+    archives,
+    build,
+    builtins,
+    cloud,
+    containers,
+    coreutils,
+    databases,
+    editors,
+    interpreters,
+    media,
+    network,
+    packages,
+    services,
+    system,
+    text,
+    version_control,
+    wrappers,
+)
+
+ALL: tuple[Mapping[str, Mapping[str, Any]], ...] = (
+    builtins.TABLE,
+    coreutils.TABLE,
+    text.TABLE,
+    archives.TABLE,
+    wrappers.TABLE,
+    interpreters.TABLE,
+    editors.TABLE,
+    version_control.TABLE,
+    build.TABLE,
+    packages.TABLE,
+    containers.TABLE,
+    cloud.TABLE,
+    databases.TABLE,
+    services.TABLE,
+    network.TABLE,
+    media.TABLE,
+    system.TABLE,
+)
