@@ -27,6 +27,11 @@ with open(os.path.join(here, "answers.json"), encoding="utf-8") as file:
 for answer in answers:
     if answer["event"] == event and answer["containing"] in payload:
         time.sleep(answer["delay"])
+        if answer["append_message"]:
+            messages = json.loads(payload)["llm_request"]["messages"]
+            messages.append({"role": "user", "content": answer["append_message"]})
+            output = {"hookEventName": event, "llm_request": {"messages": messages}}
+            json.dump({"hookSpecificOutput": output}, sys.stdout)
         sys.stdout.write(answer["stdout"])
         sys.stderr.write(answer["stderr"])
         sys.exit(answer["exit_code"])
@@ -58,8 +63,12 @@ class RecordingHook:
         exit_code: int = 0,
         stderr: str = "",
         delay: float = 0.0,
+        append_message: str = "",
     ) -> None:
-        """What to say at this event when the payload holds this text; a reply that is no text is sent as JSON."""
+        """What to say at this event when the payload holds this text; a reply that is no text is sent as JSON.
+
+        `append_message` answers with the messages of a BeforeModel payload and this one more.
+        """
         stdout = reply if isinstance(reply, str) else json.dumps(reply)
         self._answers.append(
             {
@@ -69,6 +78,7 @@ class RecordingHook:
                 "stderr": stderr,
                 "exit_code": exit_code,
                 "delay": delay,
+                "append_message": append_message,
             }
         )
         self._save()

@@ -86,11 +86,9 @@ class GeminiServer(ScriptedServer):
         return _answer(request, [*parts, *_call_parts(turn)], turn)
 
     def events(self, turn: Turn, request: ModelRequest) -> Iterator[bytes]:
-        for piece in text_pieces(turn.text):
-            yield sse(_answer(request, [{"text": piece}], None))
-        for part in _call_parts(turn):
-            yield sse(_answer(request, [part], None))
-        yield sse(_answer(request, [{"text": ""}], turn))
+        parts = [{"text": piece} for piece in text_pieces(turn.text)] + _call_parts(turn) or [{"text": ""}]
+        for number, part in enumerate(parts, start=1):
+            yield sse(_answer(request, [part], turn if number == len(parts) else None))
 
     def error_body(self, failure: Failure) -> Mapping[str, Any]:
         name = _STATUS_NAMES.get(failure.status, "UNKNOWN")
