@@ -2,6 +2,7 @@
 
 import posixpath
 from dataclasses import dataclass, field
+from functools import cache
 
 from holdfast.core.events import ToolCalling
 from holdfast.core.patterns import Rule
@@ -27,6 +28,11 @@ def rule(text: str, source: str = "/home/u/.holdfast/config.jsonc", line: int | 
     """`allow bash shell:git status *` as a rule of the user's."""
     decision, domain, pattern = text.split(" ", 2)
     return Rule(domain, pattern, decision, source, line)
+
+
+@cache
+def _index(rules, settings, servers, readable):
+    return RuleIndex(rule_list(settings, user_rules=rules, mcp_servers=servers, readable=readable))
 
 
 @dataclass
@@ -57,9 +63,7 @@ class Bench:
         return examiner.examine(EventBuilder(cwd=self.cwd).call(tool, **tool_input))
 
     def index(self) -> RuleIndex:
-        return RuleIndex(
-            rule_list(self.settings, user_rules=self.rules, mcp_servers=self.servers, readable=self.readable)
-        )
+        return _index(tuple(self.rules), self.settings, self.servers, self.readable)
 
     def event(self, tool: str, **tool_input) -> ToolCalling:
         over = {"mode": self.mode, "interactive": self.interactive}

@@ -88,9 +88,11 @@ def test_PE10_a_link_to_the_guard_is_the_guard():
         "chmod -R 000 ~", "mv / /tmp/x", "ssh prod rm -rf /", "ssh prod 'sudo rm -rf /var'", "echo 'rm -rf /' | sh",
         "rm -rf /vault", "rm -rf .", "rm -rf *", "rm -rf ./*", "rm -rf ../vault", "find . -delete",
         "mkfs.ext4 /dev/sda1", "mkfs -t ext4 /dev/sdb", "sudo mkfs.xfs /dev/nvme0n1", "mkswap /dev/sda2",
-        "dd if=/dev/zero of=/dev/sda", "dd of=/dev/nvme0n1 if=x", "cat x > /dev/sda", "cp x /dev/sda", "tee /dev/sda < x",
+        "dd if=/dev/zero of=/dev/sda", "dd of=/dev/nvme0n1 if=x", "cat x > /dev/sda", "cp x /dev/sda",
+        "tee /dev/sda < x",
         "wipefs -a /dev/sda", "shred /dev/sda", "blkdiscard /dev/nvme0n1", "sgdisk --zap-all /dev/sda",
-        "parted /dev/sda mklabel gpt", "fdisk /dev/sda", "cryptsetup luksFormat /dev/sda", "diskutil eraseDisk JHFS+ x disk2",
+        "parted /dev/sda mklabel gpt", "fdisk /dev/sda", "cryptsetup luksFormat /dev/sda",
+        "diskutil eraseDisk JHFS+ x disk2",
         ":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb", "rm -rf build; :(){ :|:& };:",
         "shutdown -h now", "sudo reboot", "halt", "poweroff", "init 0", "systemctl poweroff", "systemctl reboot",
         "echo b > /proc/sysrq-trigger", "echo 1 > /proc/sys/kernel/sysrq", "kill -9 -1", "kill -9 1", "kill -KILL 1",
@@ -109,7 +111,8 @@ def test_PE10_commands_that_never_run(command):
         "kill 12345", "kill -9 12345", "kill -l", "kill -1 12345", "killall node", "systemctl status nginx",
         "systemctl restart nginx", "echo 'rm -rf /'", "grep -r 'rm -rf /' .", "git commit -m 'never rm -rf /'",
         "docker run --rm alpine rm -rf /", "ls /", "cat /proc/cpuinfo", "dd if=a of=b", "echo reboot", "man shutdown",
-        "ls ~/.claude", "git status", "pkill -f 'node server.js'", "mkdir -p .claude/commands", "rm .claude/commands/x.md",
+        "ls ~/.claude", "git status", "pkill -f 'node server.js'", "mkdir -p .claude/commands",
+        "rm .claude/commands/x.md",
     ],
 )  # fmt: skip
 def test_PE10_ordinary_commands_are_left_to_the_rules(command):

@@ -97,7 +97,8 @@ def test_PE5_a_deny_holds_however_the_command_is_written(command):
         "cat /etc/hosts", "head -1 /etc/hosts", "grep x /etc/hosts", "cat < /etc/hosts", "cat ../etc/hosts",
         "cd /etc && cat hosts", "cat /vault/../etc/hosts", "f=/etc/hosts; cat $f", "cat '/etc'/hosts", "tac /etc/hosts",
         "sed -n 1p /etc/hosts", "awk 1 /etc/hosts", "cp /etc/hosts .", "diff a /etc/hosts", "wc -l /etc/hosts",
-        "sort /etc/hosts", "xxd /etc/hosts", "tee < /etc/hosts", "dd if=/etc/hosts", "while read l; do :; done < /etc/hosts",
+        "sort /etc/hosts", "xxd /etc/hosts", "tee < /etc/hosts", "dd if=/etc/hosts",
+        "while read l; do :; done < /etc/hosts",
         "python3 -c \"print(open('/etc/hosts').read())\"", "tar cf x.tar /etc/hosts", "less /etc/hosts",
     ],
 )  # fmt: skip

@@ -61,6 +61,23 @@ _PACKAGERS = frozenset(
         "yum", "pacman", "zypper", "apk", "brew", "port", "snap", "nix-env", "easy_install",
     )
 )  # fmt: skip
+_PACKAGE_LOOKS = frozenset(
+    (
+        "show",
+        "list",
+        "freeze",
+        "check",
+        "info",
+        "search",
+        "view",
+        "policy",
+        "inspect",
+        "tree",
+        "outdated",
+        "query",
+        "-l",
+    )
+)
 _PACKAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SERVICES = frozenset(("systemctl", "service", "launchctl", "rc-service", "initctl", "sv", "s6-svc", "supervisorctl"))
 _SERVICE_LOOKS = frozenset(("status", "is-active", "is-enabled", "show", "cat", "list-units", "list", "print", "blame"))
@@ -112,7 +129,7 @@ class SelfProtection:
         for command in reading.simple_commands:
             yield from self._command(command, reading)
             for word in command.argv[1:]:
-                yield from self._mention(word, cwd)
+                yield from self._mention(word, cwd, reading.unknown)
         for effect in reading.effects:
             if effect.kind == "network" and self._ports & set(_TOKENS.split(effect.target)):
                 yield CALLS_API(what=reading.command)
@@ -122,7 +139,8 @@ class SelfProtection:
         called = self._own_program(command)
         if called is not None and not self._is_harmless(called, command.dynamic):
             yield RUNS_GUARD(what=command.text)
-        if command.name in _PACKAGERS and any(self._is_package(word) for word in words[1:]):
+        named = command.name in _PACKAGERS and any(self._is_package(word) for word in words[1:])
+        if named and not _PACKAGE_LOOKS & set(words[1:3]):
             yield REMOVES_GUARD(what=command.text)
         if self._ends_guard(command):
             yield ENDS_GUARD(what=command.text)
@@ -193,8 +211,11 @@ class SelfProtection:
                 return True
         return False
 
-    def _mention(self, word: str, cwd: str) -> Iterator[Message]:
-        """A word that names a path of ours: a socket for curl, a link to the token, an archive of the folder."""
+    def _mention(self, word: str, cwd: str, unknown: bool) -> Iterator[Message]:
+        """A word that names a path of ours: a socket for curl, a link to the token, an archive of the folder.
+
+        For a program that is not known even naming a guarded file is too much: nobody can say that it only reads.
+        """
         for piece in _PATH_PIECES.split(word):
             if "/" not in piece and not piece.startswith("~"):
                 continue
@@ -204,6 +225,8 @@ class SelfProtection:
                     yield READS_SECRET(path=piece)
             elif self._secret(path):
                 yield READS_SECRET(path=piece)
+            elif unknown and self._never_changed.holds(path) and not self._always_readable.holds(path):
+                yield CHANGES_GUARD(path=piece)
 
 
 def _unguarded(host: HostProgram, command: SimpleCommand, reading: CommandReading) -> Iterator[Message]:
@@ -211,7 +234,8 @@ def _unguarded(host: HostProgram, command: SimpleCommand, reading: CommandReadin
     words = [part for word in command.argv[1:] for part in host.words if part in word]
     start, end = command.span
     statement = reading.command[start:end] if end > start else reading.command
-    given = {*reading.assigned, *re.findall(r"\b([A-Za-z_]\w*)=", statement)}
+    exported = (word.partition("=")[0] for other in reading.simple_commands for word in other.argv if "=" in word)
+    given = {*reading.assigned, *exported, *re.findall(r"\b([A-Za-z_]\w*)=", statement)}
     variables = [name for name in given for known in host.variables if _is_named(name, known)]
     for found in (*flags, *words, *variables):
         yield UNGUARDED_AGENT(what=command.text, how=found)
