@@ -165,6 +165,17 @@ def test_a_setting_is_set_and_taken_out_again(path):
     assert not unset_value(path, key).changed
 
 
+def test_taking_a_setting_out_takes_its_empty_parents_but_no_comment(path):
+    path.write_text("{}")
+    key = parse_key("truncation.maxLines")
+    set_value(path, key, 100)
+    unset_value(path, key)
+    assert load_config(path, Inline({})).layers[0].data == {}
+    path.write_text("{agents: {runtime: {truncation: {maxLines: 5 /* few */}, model: 'x'}}}")
+    unset_value(path, key)
+    assert "truncation: { /* few */}" in path.read_text().replace("{/*", "{ /*")
+
+
 def test_true_is_not_one(path):
     path.write_text('{"agents": {"runtime": {"hooks": {"tool": {"before": [{"tool": "x", "mergeInput": {"a": 1}}]}}}}}')
     key = (*parse_key("hooks.tool.before[0].mergeInput"), "a")
@@ -202,8 +213,9 @@ def test_HK1_a_broken_file_is_never_rewritten(path, text):
 @pytest.mark.parametrize("value", [0, "many", None])
 def test_HK1_a_value_that_does_not_fit_is_never_written(path, value):
     path.write_text("{}")
-    with pytest.raises(ConfigError, match="maxLines"):
+    with pytest.raises(ConfigError, match=r"maxLines: .*; nothing was written") as caught:
         set_value(path, parse_key("truncation.maxLines"), value)
+    assert caught.value.problems[0].line is None
     assert path.read_text() == "{}"
 
 

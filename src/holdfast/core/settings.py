@@ -186,7 +186,7 @@ class ShellSettings:
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
     enabled: bool = setting(True, "Inject memory-bank/MEMORY.md and keep the gates.")
-    guard_mode: GuardMode = setting("warn", "Context gate: off, warn or block (MEMORY_BANK_GUARD_MODE wins).")
+    guard_mode: GuardMode = setting("warn", "Context gate: off, warn or block (MEMORY_BANK_GUARD_MODE wins over the file).")
     recovery: bool = setting(True, "Recovery gate after compaction.")
     doc_first: bool = setting(False, "Warn once per message when code is written before a document was read.")
     max_chars: int = setting(12_000, "Characters of MEMORY.md that are injected.", min=200)

@@ -76,3 +76,19 @@ def file_lock(path: Path, *, deadline_seconds: float) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)  # closing releases
+
+
+def write_new(path: Path, data: bytes, *, mode: int = 0o600) -> bool:
+    """Write a file that is not there yet, whole or not at all; False, and nothing done, when there is one."""
+    if os.path.lexists(path):
+        return False
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}.tmp")
+    try:
+        write_atomic(temporary, data, new_mode=mode)
+        os.link(temporary, path)  # unlike a rename, this never replaces what somebody else made meanwhile
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+    return True

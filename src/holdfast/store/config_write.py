@@ -25,6 +25,7 @@ from holdfast.store import jsonc_splice
 from holdfast.store.atomic_file import LockTimeout, file_lock, write_atomic
 from holdfast.store.config_file import Inline, LoadedConfig, load_text
 from holdfast.store.config_layers import read_text, value_in
+from holdfast.store.config_problems import ConfigError, ConfigProblem
 from holdfast.store.json5_tree import parse
 from holdfast.store.jsonc_splice import EMPTY_FILE, SpliceError
 
@@ -164,10 +165,10 @@ def unset_value(path: FilePath, key: Path, *, deadline_seconds: float = LOCK_SEC
     def change(text: str, before: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         if not value_in(before, key)[0]:
             return text, before
+        whole = jsonc_splice.with_empty_parents(text, key)
         after = copy.deepcopy(before)
-        parent = value_in(after, key[:-1])[1]
-        del parent[key[-1]]
-        return jsonc_splice.remove(text, key), after
+        del value_in(after, whole[:-1])[1][whole[-1]]
+        return jsonc_splice.remove(text, whole), after
 
     return _change(path, change, deadline_seconds)
 
@@ -223,10 +224,21 @@ def _change_locked(path: FilePath, real: FilePath, change: _Change) -> Written:
     if after == text:
         return Written(False, before)
     _verify(path, text, after, expected)
-    config = load_text(path, after, nothing_inline)
+    config = _checked(path, after, nothing_inline)
     backup = _keep(real, text) if on_disk is not None and _takes_away(text, after) else None
     write_atomic(real, after.encode())
     return Written(True, config, backup)
+
+
+def _checked(path: FilePath, after: str, inline: Inline) -> LoadedConfig:
+    try:
+        return load_text(path, after, inline)
+    except ConfigError as error:
+        # without line and column: they would be those of a text that nobody will ever see
+        problems = (
+            ConfigProblem(str(path), f"{said.message}; nothing was written", said.key) for said in error.problems
+        )
+        raise ConfigError(problems) from None
 
 
 def _verify(path: FilePath, before: str, after: str, expected: dict[str, Any]) -> None:

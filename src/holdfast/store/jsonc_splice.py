@@ -87,6 +87,21 @@ def remove(text: str, path: Path) -> str:
     )
 
 
+def with_empty_parents(text: str, path: Path) -> Path:
+    """The topmost object that holds nothing but what is at `path`, not even a comment, so that it may go as well."""
+    root = parse(text)
+    while len(path) > 1:
+        parent = find(root, path[:-1])
+        if not isinstance(parent, Entry) or not parent.node.is_object or len(parent.node.entries or ()) != 1:
+            break
+        (entry,) = parent.node.entries or ()
+        around = text[parent.node.start + 1 : entry.start] + text[entry.end : parent.node.end - 1]
+        if around.replace(",", "", 1).strip():
+            break
+        path = path[:-1]
+    return path
+
+
 class _Splicer:
     """The text with its habits: line ends and depth of indentation."""
 
