@@ -63,13 +63,17 @@ def ensure_running(home: Home, seconds: float = START_SECONDS) -> bool:
         return True
     home.create()
     with (home.logs / "daemon.log").open("ab") as log:
-        subprocess.Popen(
-            [sys.executable, "-m", "holdfast.doors.daemon_process", str(home.root)],
+        # By way of a shell that ends at once: the daemon is nobody's child and outlives whoever asked for it.
+        program = [sys.executable, "-m", "holdfast.doors.daemon_process", str(home.root)]
+        subprocess.run(
+            ["/bin/sh", "-c", '"$@" &', "sh", *program],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
             cwd="/",
+            timeout=seconds,
+            check=False,
         )
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -1,0 +1,149 @@
+"""The daemon's two doors: who may enter, what they hear, and that one slow question holds up nobody."""
+
+import asyncio
+import http.client
+import json
+import socket
+import threading
+import time
+
+import pytest
+
+from holdfast.doors.daemon import AlreadyRunning, Daemon
+from holdfast.hosts.host import Reply
+
+
+class Served:
+    """A daemon in a thread of its own."""
+
+    def __init__(self, home, answer):
+        self._ready = threading.Event()
+        self._home = home
+        self._answer = answer
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        assert self._ready.wait(10)
+        deadline = time.monotonic() + 10
+        while not (home / "run" / "port").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.port = int((home / "run" / "port").read_text())
+
+    def _run(self):
+        async def main():
+            self.daemon = Daemon(self._home, self._answer, token="secret")
+            self.loop = asyncio.get_running_loop()
+            self._ready.set()
+            await self.daemon.serve()
+
+        asyncio.run(main())
+
+    def stop(self):
+        self.loop.call_soon_threadsafe(self.daemon.stop)
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def served(tmp_path):
+    seen = []
+
+    def answer(host, payload):
+        seen.append((host, payload))
+        if payload == b"slow":
+            time.sleep(1.5)
+        return Reply(0, b'{"from":"' + host.encode() + b'"}')
+
+    server = Served(tmp_path, answer)
+    server.seen = seen
+    yield server
+    server.stop()
+
+
+def post(port, path="/hook/claude-code", token="secret", body=b"{}", host="127.0.0.1", **headers):
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        given = {"host": f"{host}:{port}", "authorization": f"Bearer {token}", **headers}
+        link.request("POST", path, body, given)
+        reply = link.getresponse()
+        return reply.status, reply.read()
+    finally:
+        link.close()
+
+
+def test_a_hook_is_answered_over_http(served):
+    assert post(served.port) == (200, b'{"from":"claude-code"}')
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"token": "wrong"},
+        {"token": ""},
+        {"host": "evil.example"},
+        {"origin": "http://127.0.0.1"},
+        {"origin": "null"},
+    ],
+)
+def test_strangers_do_not_enter(served, how):
+    status, body = post(served.port, **how)
+    assert status == 403
+    assert b"token" in body
+    assert served.seen == []
+
+
+def test_an_oversized_body_is_not_read(served):
+    link = socket.create_connection(("127.0.0.1", served.port), timeout=10)
+    with link:
+        link.sendall(b"POST /hook/x HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\n")
+        assert link.recv(100) == b""
+    assert served.seen == []
+
+
+def test_a_kept_connection_serves_many_hooks(served):
+    link = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+    headers = {"authorization": "Bearer secret"}
+    for number in range(50):
+        link.request("POST", "/hook/opencode", json.dumps({"n": number}), headers)
+        assert link.getresponse().read() == b'{"from":"opencode"}'
+    link.close()
+    assert len(served.seen) == 50
+
+
+def test_the_socket_speaks_both_protocols(served, tmp_path):
+    for request, expected in (
+        (b"HOOK codex 2\n{}", b'0 16 0\n{"from":"codex"}'),
+        (b"POST /hook/gemini HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}", b'{"from":"gemini"}'),
+    ):
+        with socket.socket(socket.AF_UNIX) as link:
+            link.settimeout(10)
+            link.connect(str(tmp_path / "run" / "daemon.sock"))
+            link.sendall(request)
+            link.shutdown(socket.SHUT_WR)
+            answer = b""
+            while part := link.recv(4096):
+                answer += part
+            assert answer.endswith(expected)
+
+
+def test_one_slow_question_holds_up_nobody(served):
+    slow = threading.Thread(target=post, args=(served.port,), kwargs={"body": b"slow"})
+    slow.start()
+    began = time.monotonic()
+    for _ in range(20):
+        post(served.port)
+    assert time.monotonic() - began < 1.4
+    slow.join(10)
+
+
+def test_only_one_daemon_per_home(served, tmp_path):
+    async def second():
+        await Daemon(tmp_path, lambda host, payload: Reply(), token="x").serve()
+
+    with pytest.raises(AlreadyRunning):
+        asyncio.run(second())
+    assert post(served.port)[0] == 200
+
+
+def test_only_the_owner_can_open_its_files(served, tmp_path):
+    assert (tmp_path / "run" / "daemon.sock").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "run" / "port").stat().st_mode & 0o077 == 0
