@@ -18,23 +18,39 @@ from holdfast.core.targets import Access, Domain, Target
 from holdfast.core.verdict import Finding
 from holdfast.rule_index import RuleIndex
 
-ONLY_ONCE = Phrase(
-    "proposals.only_once",
-    "This can only be approved once: {reason}.",
-    "此操作只能单次批准：{reason}。",
-)
+ONLY_ONCE = {
+    "compound": Phrase(
+        "proposals.compound",
+        "This can only be approved once: several commands are joined, and a rule stands for one.",
+        "此操作只能单次批准：多条命令连在一起，而一条规则只对应一条命令。",
+    ),
+    "dynamic": Phrase(
+        "proposals.dynamic",
+        "This can only be approved once: part of it is only known when it runs.",
+        "此操作只能单次批准：其中一部分要到运行时才知道。",
+    ),
+    "unread": Phrase(
+        "proposals.unread",
+        "This can only be approved once: the command could not be read to its end.",
+        "此操作只能单次批准：该命令无法完整解析。",
+    ),
+    "wrapped": Phrase(
+        "proposals.wrapped",
+        "This can only be approved once: it runs through another program or a changed environment, and a rule would "
+        "stand for more than was asked.",
+        "此操作只能单次批准：它经由其他程序或改动过的环境运行，规则会超出所询问的范围。",
+    ),
+    "uncertain": Phrase(
+        "proposals.uncertain",
+        "This can only be approved once: it is not known before it runs which files it touches.",
+        "此操作只能单次批准：运行前无法知道它会触及哪些文件。",
+    ),
+}
 STILL_STRICTER = Phrase(
     "proposals.still_stricter",
     "Your rule {pattern} ({source}) still decides afterwards: {decision}.",
     "之后仍由你的规则 {pattern}（{source}）决定：{decision}。",
 )
-_REASONS = {
-    "compound": "several commands are joined, and a rule stands for one",
-    "dynamic": "part of it is only known when it runs",
-    "unread": "it could not be read to its end",
-    "wrapped": "it runs through another program, and a rule would stand for more than was asked",
-    "uncertain": "it is not known before it runs which files it touches",
-}
 
 # How many words say what a program does: `git status`, `npm run build`, `docker compose ps`.
 _WORDS_OF: Mapping[str, int] = {
@@ -128,7 +144,7 @@ def _refusal(call: ToolCall, accesses: Sequence[Access]) -> Message | None:
             reason = "wrapped"
     if not reason and not all(access.certain for access in accesses):
         reason = "uncertain"
-    return ONLY_ONCE(reason=_REASONS[reason]) if reason else None
+    return ONLY_ONCE[reason]() if reason else None
 
 
 def _ladder(access: Access, call: ToolCall) -> list[str]:

@@ -134,7 +134,7 @@ def split_scheme(pattern: str) -> tuple[Scheme | None, str]:
 def _value_expression(value: str, scheme: Scheme, explicit: bool) -> str:
     if scheme not in _PATH_SCHEMES:
         # `git status *` also means `git status`: an argument list may be empty.
-        if value.endswith(" *") and not value.endswith("\\ *") and len(value) > 2:
+        if value.endswith(" *") and len(value) > 2 and not _ends_escaping(value[:-2]):
             return f"{_text_glob(value[:-2])}(?:[ \\t\\n].*)?"
         return _text_glob(value)
     if value in ("*", "**") and not explicit:
@@ -147,6 +147,11 @@ def _value_expression(value: str, scheme: Scheme, explicit: bool) -> str:
         bare_name = not explicit and "/" not in value
         value = ("/**/" if bare_name else "/") + value
     return _path_glob(value)
+
+
+def _ends_escaping(text: str) -> bool:
+    """Whether the next character is escaped: an odd number of backslashes stands at the end."""
+    return (len(text) - len(text.rstrip("\\"))) % 2 == 1
 
 
 def _literal(char: str) -> str:
