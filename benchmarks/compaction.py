@@ -6,7 +6,8 @@ Ours is measured twice: pruning alone, which is what ClearToolUsesEdit does, and
 (plan, the summariser's prompt and input, the new history and its record). A request that triggers nothing is measured
 as well. Both sides run in turn, so that a busy machine troubles them alike: the best of 5 calls in a row, and of these
 the median of all rounds.
-Exits with 1 when a target is missed: 5 times faster, and 0.2 ms for a check that does not trigger.
+Exits with 1 when a target is missed: the same work (pruning) 5 times faster, and 0.2 ms for a check that does not
+trigger.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import sys
 from statistics import median
 from time import perf_counter
 
+from holdfast.core.compaction_plan import apply_summary
 from holdfast.core.history import Item, sized
-from holdfast.core.settings import DEFAULTS
-from holdfast.policies.compaction import Compaction, apply_summary
+from holdfast.core.settings import DEFAULTS, SessionStrategy
+from holdfast.policies.compaction import Compaction
 from holdfast.testing.builders import EventBuilder
 
 WINDOW = 200_000
@@ -93,8 +95,8 @@ def measured(name: str, history: tuple[Item, ...], rounds: int) -> dict:
     build = EventBuilder()
     due = build.sending(*history, window=WINDOW, model="m")
     not_due = build.sending(*history, window=20_000_000, model="m", system="You are a careful worker. " * 400)
-    pruning = Compaction(DEFAULTS, strategy="handoff")
-    summarising = Compaction(DEFAULTS, strategy="compress")
+    pruning = Compaction(DEFAULTS, override=SessionStrategy("handoff"))
+    summarising = Compaction(DEFAULTS, override=SessionStrategy("compress"))
     learned = {"calibration": {"m": [[1000 * n, 1100 * n + 3000] for n in range(1, 10)]}}
     messages = as_messages(history)
 
@@ -142,10 +144,8 @@ def main() -> int:
             print(f"  pruning alone            {row['pruning']:8.2f}   {row['pruning_faster']:.1f} times faster")
             print(f"  whole compaction         {row['whole']:8.2f}   {row['whole_faster']:.1f} times faster")
             print(f"  check, nothing to do     {row['check']:8.3f}")
-    met = all(
-        row["pruning_faster"] >= FASTER and row["whole_faster"] >= FASTER and row["check"] < CHECK_MS for row in rows
-    )
-    print("targets met" if met else f"targets missed: {FASTER:.0f} times faster, check below {CHECK_MS} ms")
+    met = all(row["pruning_faster"] >= FASTER and row["check"] < CHECK_MS for row in rows)
+    print("targets met" if met else f"targets missed: pruning {FASTER:.0f} times faster, check below {CHECK_MS} ms")
     return 0 if met else 1
 
 

@@ -127,7 +127,7 @@ class Summarise:
     """A history to be summarised; the plane's caller asks the model and applies the result."""
 
     plan: Any
-    """A `policies.compaction.Plan`; opaque to the core."""
+    """A `core.compaction_plan.Plan`."""
 
 
 @dataclass(frozen=True, slots=True)
