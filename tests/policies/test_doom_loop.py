@@ -381,6 +381,7 @@ def test_DL3_no_news_in_ten_calls_whatever_their_order():
     first = next(index for index, verdict in enumerate(told) if verdict is not NOTHING)
     assert first == 5 + NO_NEWS - 1
     assert code(told[first]) == "doom_loop.no_news"
+    assert run.calling("browse", url="something new") == NOTHING
     assert code(run.calling("browse", url="a")) == "doom_loop.no_news"
 
 
