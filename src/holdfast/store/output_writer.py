@@ -1,32 +1,36 @@
-"""One output on its way to disk: written as it comes, hashed beside it, moved when its disk fails."""
+"""One output on its way to disk: written as it comes, moved when its disk fails, hashed beside it."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from holdfast.store.file_hash import FileHash
 
 _CHUNK = 1 << 18
 _HASH_BESIDE = 8 << 20
-_HASH_SECONDS = 600.0
 _COUNT_BY_PROGRAM = 32 << 20
 _COUNT_SECONDS = 120.0
 
 
-@dataclass(frozen=True, slots=True)
 class KeptOutput:
-    """Where an output lies whole."""
+    """Where an output lies whole. The hash of a large one may come a moment after the rest: `sha256` waits for it."""
 
-    path: Path
-    size: int
-    sha256: str
+    __slots__ = ("_hash", "path", "size")
+
+    def __init__(self, path: Path, size: int, file_hash: FileHash) -> None:
+        self.path = path
+        self.size = size
+        self._hash = file_hash
+
+    @property
+    def sha256(self) -> str:
+        """Empty when the file could not be read again."""
+        return self._hash.result()
 
 
 class OutputWriter:
@@ -37,7 +41,8 @@ class OutputWriter:
         path: Path,
         descriptor: int,
         *,
-        done: Callable[[OutputWriter, str], KeptOutput | None],
+        done: Callable[[OutputWriter], bool],
+        hashed: Callable[[Path, str], None],
         failed: Callable[[OutputWriter], None],
         elsewhere: Callable[[], OutputWriter | None],
     ) -> None:
@@ -49,9 +54,10 @@ class OutputWriter:
         self.lost_newlines = 0
         self.lost_end = b""
         self._done = done
+        self._hashed = hashed
         self._failed = failed
         self._elsewhere = elsewhere
-        self._hasher: _Hasher | None = None
+        self._hash: FileHash | None = None
 
     def write(self, data: bytes | memoryview) -> int:
         """How many of the bytes are in the file: all, unless it has just become `broken`."""
@@ -79,133 +85,63 @@ class OutputWriter:
         return os.pread(self.descriptor, length, start)
 
     def finish(self) -> KeptOutput | None:
-        try:
-            if self.broken:
-                return None
-            digest = self._digest()
-            if digest is None:
-                self.abandon()
-                return None
-            return self._done(self, digest)
-        finally:
-            self._close()
+        """Give the file its name. It stays readable through `read` no longer."""
+        kept = None
+        if not self.broken:
+            file_hash = self._hash or FileHash(self.descriptor)
+            if self._done(self):
+                path = self.path
+                self._hash = None
+                file_hash.finish(self.size, lambda digest: self._hashed(path, digest))
+                kept = KeptOutput(path, self.size, file_hash)
+            else:
+                file_hash.cancel()
+        self._close()
+        return kept
 
     def abandon(self) -> None:
         """Leave nothing behind."""
         if not self.broken:
             self.broken = True
             self._failed(self)
+        self._close()
 
     def _grown(self, length: int) -> None:
         self.size += length
-        if self._hasher is not None:
-            self._hasher.follow(self.size)
+        if self._hash is not None:
+            self._hash.follow(self.size)
         elif self.size > _HASH_BESIDE:
-            self._hasher = _Hasher(self.descriptor)
-            self._hasher.follow(self.size)
-
-    def _digest(self) -> str | None:
-        hasher = self._hasher or _Hasher(self.descriptor, beside=False)
-        self._hasher = None
-        return hasher.finish(self.size)
+            self._hash = FileHash(self.descriptor)
+            self._hash.follow(self.size)
 
     def _move(self) -> None:
         """This disk took no more: go on elsewhere with what is there, or give the output up."""
         other = self._elsewhere()
-        if other is not None:
-            start = 0
-            while start < self.size and not other.broken:
-                piece = os.pread(self.descriptor, min(_CHUNK, self.size - start), start)
-                if not piece:
-                    break
-                other.write(piece)
-                start += len(piece)
-            if start < self.size:
+        start = 0
+        while other is not None and not other.broken and start < self.size:
+            piece = self.read(start, min(_CHUNK, self.size - start))
+            if not piece:
                 other.abandon()
-                other._close()
-        self._stop_hashing()
+            other.write(piece)
+            start += len(piece)
         if other is None or other.broken:
             self.lost_newlines = count_newlines(self)
             self.lost_end = self.read(max(0, self.size - _CHUNK), _CHUNK)
             self.broken = True
         self._failed(self)
-        os.close(self.descriptor)
-        self.descriptor = -1
-        if other is None or self.broken:
-            return
-        self.path, self.descriptor = other.path, other.descriptor
-        self._elsewhere = lambda: None
-        self._hasher, other._hasher = other._hasher, None
-
-    def _stop_hashing(self) -> None:
-        if self._hasher is not None:
-            self._hasher.finish(0)
-            self._hasher = None
+        self._close()
+        if other is not None and not other.broken:
+            self.path, self.descriptor, self._hash = other.path, other.descriptor, other._hash
+            self._elsewhere = lambda: None
 
     def _close(self) -> None:
-        self._stop_hashing()
+        if self._hash is not None:
+            self._hash.cancel()
+            self._hash = None
         if self.descriptor >= 0:
             with contextlib.suppress(OSError):
                 os.close(self.descriptor)
             self.descriptor = -1
-
-
-class _Hasher:
-    """Hashes a growing file from a thread of its own: on two processors it costs no time."""
-
-    def __init__(self, descriptor: int, *, beside: bool = True) -> None:
-        self._descriptor = descriptor
-        self._hash: Any = hashlib.sha256()
-        self._buffer = bytearray(_CHUNK)
-        self._hashed = 0
-        self._end = 0
-        self._finished = False
-        self._failure = False
-        self._change = threading.Condition()
-        self._thread: threading.Thread | None = None
-        if beside:
-            self._thread = threading.Thread(target=self._run, name="holdfast-hash", daemon=True)
-            self._thread.start()
-
-    def follow(self, end: int) -> None:
-        self._end = end
-        if end - self._hashed >= _CHUNK:
-            with self._change:
-                self._change.notify()
-
-    def finish(self, end: int) -> str | None:
-        """The hash of the first `end` bytes; None when they could not be read."""
-        if self._thread is None:
-            self._hash_up_to(end)
-        else:
-            with self._change:
-                self._end = end
-                self._finished = True
-                self._change.notify()
-            self._thread.join(timeout=_HASH_SECONDS)
-        return None if self._failure or self._hashed != end else str(self._hash.hexdigest())
-
-    def _run(self) -> None:
-        while True:
-            with self._change:
-                self._change.wait_for(lambda: self._finished or self._end - self._hashed >= _CHUNK, timeout=1.0)
-                finished, end = self._finished, self._end
-            self._hash_up_to(end)
-            if finished or self._failure:
-                return
-
-    def _hash_up_to(self, end: int) -> None:
-        view = memoryview(self._buffer)
-        while self._hashed < end:
-            try:
-                length = os.preadv(self._descriptor, [view[: min(_CHUNK, end - self._hashed)]], self._hashed)
-            except OSError:
-                length = 0
-            if not length:
-                self._failure = True
-                return
-            self._hash.update(view[:length])
-            self._hashed += length
 
 
 def count_newlines(writer: OutputWriter) -> int:

@@ -82,9 +82,7 @@ class OutputStore:
         except BaseException:
             writer.abandon()
             raise
-        finally:
-            kept = writer.finish()
-        return kept
+        return writer.finish()
 
     def open_stream(
         self, vault: str | Path | None, date: str, tool: str, call_id: str, suffix: str = ".txt"
@@ -109,6 +107,7 @@ class OutputStore:
                     path,
                     draft,
                     done=self._done,
+                    hashed=self._hashed,
                     failed=self._failed,
                     elsewhere=lambda: self._elsewhere(place, stem, suffix),
                 )
@@ -126,18 +125,25 @@ class OutputStore:
         except (OSError, StoreError):
             return None
 
-    def _done(self, writer: OutputWriter, sha256: str) -> KeptOutput | None:
+    def _done(self, writer: OutputWriter) -> bool:
         """Give a finished draft its name; whatever stands under that name by now is not replaced."""
         try:
             with self._opened(writer.path.parent) as folder:
-                kept = os.fstat(writer.descriptor)
-                record = {"at": self._clock(), "size": kept.st_size, "mtime": kept.st_mtime_ns, "sha256": sha256}
+                draft = os.fstat(writer.descriptor)
+                record = {"at": self._clock(), "size": draft.st_size, "mtime": draft.st_mtime_ns}
                 self._notes.note(_key(writer.path), record)
                 _rename_without_replacing(folder, writer.path.name + _DRAFT, writer.path.name)
         except (OSError, StoreError):
             self._failed(writer)
-            return None
-        return KeptOutput(writer.path, kept.st_size, sha256)
+            return False
+        return True
+
+    def _hashed(self, path: Path, digest: str) -> None:
+        """Add the hash to the note: it tells an output that somebody changed from one that was only touched."""
+        with contextlib.suppress(StoreError):
+            record = self._notes.noted(_key(path))
+            if record is not None:
+                self._notes.note(_key(path), {**record, "sha256": digest})
 
     def _failed(self, writer: OutputWriter) -> None:
         with contextlib.suppress(OSError, StoreError):

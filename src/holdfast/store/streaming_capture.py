@@ -137,7 +137,6 @@ class StreamingCapture:
         """The command is not wanted any more: leave nothing behind."""
         if self._writer is not None:
             self._writer.abandon()
-            self._writer.finish()
 
     @staticmethod
     def _lines(newlines: int, end: bytearray) -> int:

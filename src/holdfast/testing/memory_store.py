@@ -48,6 +48,8 @@ class MemoryStore:
         self._notes: dict[str, Any] = {}
         self._audit: list[Mapping[str, Any]] = []
         self._deletions: list[Deletion] = []
+        self._numbers: dict[SessionKey, int] = {}
+        self._seq = 0
         self._revision = 0
 
     # sessions and chains
@@ -60,9 +62,11 @@ class MemoryStore:
                 require_same_thread(f"session {name!r}", known.id.key, session.id.key)
                 return known
             chain = self.chain(session.id.key)
-            if any(other.state != "sealed" for other in chain):
+            if session.state != "sealed" and any(other.state != "sealed" for other in chain):
                 raise StateConflict(f"thread {session.id.thread!r} already has an active session")
-            opened = replace(session, number=len(chain) + 1, version=1)
+            number = self._numbers.get(session.id.key, 0) + 1
+            opened = replace(session, id=session.id.main(), number=number, version=1)
+            self._numbers[session.id.key] = number
             self._sessions[name] = opened
             self._revision += 1
             return opened
@@ -106,6 +110,9 @@ class MemoryStore:
             if known.version != expected_version:
                 raise StateConflict(f"session {session!r} is at version {known.version}, not {expected_version}")
             updated = replace(known, **changes, version=known.version + 1)
+            others = (other for other in self.chain(known.id.key) if other.id != known.id)
+            if updated.state != "sealed" and any(other.state != "sealed" for other in others):
+                raise StateConflict(f"thread {known.id.thread!r} already has an active session")
             self._sessions[session] = updated
             self._revision += 1
             return updated
@@ -115,11 +122,14 @@ class MemoryStore:
     def commit(self, change: Change) -> Committed:
         with self._lock:
             session = self._sessions.get(change.where.session)
+            if session is None:
+                raise StoreError(f"session {change.where.session!r} is not open; open_session() comes first")
+            require_same_thread("a step", session.id.key, change.where.key)
             for record in change.events:
-                if session is not None:
-                    require_same_thread(f"event {record.id!r}", session.id.key, record.where.key)
-                    if session.state == "sealed":
-                        raise SealedError(f"session {session.id.session!r} is sealed")
+                require_same_thread(f"event {record.id!r}", session.id.key, record.where.key)
+            only_audit = not (change.events or change.approvals or change.remember or change.state)
+            if session.state == "sealed" and not only_audit:
+                raise SealedError(f"session {session.id.session!r} is sealed")
             place = (change.where.session, change.where.subagent)
             if change.remember is not None:
                 known = self._remembered.get((*place, change.remember.call_id))
@@ -135,7 +145,8 @@ class MemoryStore:
             numbered: list[EventRecord] = []
             for record in change.events:
                 own = self._by_session.setdefault(record.where.session, [])
-                kept = replace(record, no=len(own) + 1, seq=len(self._events) + 1)
+                self._seq += 1
+                kept = replace(record, no=len(own) + 1, seq=self._seq)
                 own.append(kept)
                 self._events.append(kept)
                 numbered.append(kept)
@@ -168,7 +179,7 @@ class MemoryStore:
         return next((r for r in self._events if r.id == event_id), None)
 
     def events_since(self, seq: int, limit: int = 1000) -> Sequence[EventRecord]:
-        return self._events[seq : seq + limit]
+        return [record for record in self._events if record.seq > seq][:limit]
 
     def state(self, where: SessionId) -> StateRow:
         return self._state.get((where.session, where.subagent), StateRow(0, {}))
@@ -252,11 +263,17 @@ class MemoryStore:
 
     def delete_session(self, session: str, *, by: str, at: float) -> None:
         with self._lock:
+            gone = self._sessions.pop(session, None)
+            if gone is None:
+                raise StoreError(f"no session {session!r}")
             self._events = [r for r in self._events if r.where.session != session]
             count = len(self._by_session.pop(session, ()))
-            gone = self._sessions.pop(session, None)
-            if gone is not None:
-                self._deletions.append(Deletion(len(self._deletions) + 1, gone.id, at, by, count))
+            self._state = {place: row for place, row in self._state.items() if place[0] != session}
+            self._remembered = {place: row for place, row in self._remembered.items() if place[0] != session}
+            self._snapshots = {place: data for place, data in self._snapshots.items() if place[0] != session}
+            self._approvals = {a.id: a for a in self._approvals.values() if a.where.session != session}
+            self._deletions.append(Deletion(len(self._deletions) + 1, gone.id, at, by, count))
+            self._revision += 1
             self._audit.append({"sessionId": session, "what": "deleted", "decidedBy": by, "timestamp": at})
 
     def deletions(self, after: int = 0, limit: int = 1000) -> Sequence[Deletion]:
