@@ -27,7 +27,7 @@ from holdfast.core.summary import ApprovalFact, pinned_item, prompt_for, summary
 from holdfast.core.tokens import Estimator
 
 Trigger = Literal["auto", "manual", "overflow"]
-Method = Literal["summary", "pruned", "none"]
+Method = Literal["summary", "pruned", "repaired", "none"]
 Fallback = Literal["", "no_summary", "larger"]
 
 NOTHING_TO_DO = Phrase(
@@ -45,6 +45,18 @@ PRUNED_ONLY = Phrase(
     "Older tool outputs were shortened, from about {before} to {after} tokens; no summary was made.",
     "已精简较早的工具输出：约 {before} → {after} tokens；没有生成摘要。",
 )
+
+REPAIRED = Phrase(
+    "compaction.repaired",
+    "Calls without a result, or results without a call, were taken out of the history; nothing else was changed.",
+    "已从历史中移除缺少结果的调用或缺少调用的结果；其余内容未改动。",
+)
+_SAYS: Mapping[Method, Phrase] = {
+    "summary": SUMMARISED,
+    "pruned": PRUNED_ONLY,
+    "repaired": REPAIRED,
+    "none": NOTHING_TO_DO,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +115,7 @@ class CompactionRecord:
     narrowed: bool = False
 
     def message(self) -> Message:
-        phrase = {"summary": SUMMARISED, "pruned": PRUNED_ONLY, "none": NOTHING_TO_DO}[self.method]
+        phrase = _SAYS[self.method]
         return phrase(before=self.before.tokens, after=self.after.tokens)
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,7 +163,7 @@ def apply_summary(plan: Plan, summary: str | None, approvals: Sequence[ApprovalF
     if after.larger_than(plan.before):  # the pinned lines are longer than what pruning saves: it all stays
         history, tools = repair(plan.original, partners(plan.original)[1], note_missing=False), {}
         after = measure(history, plan.estimate)
-    method: Method = "pruned" if tools else "none"
+    method: Method = "pruned" if tools else "none" if history == plan.original else "repaired"
     record = CompactionRecord(
         plan.trigger, method, plan.before, after, 0, tools, fallback, narrowed=plan.division.narrowed
     )
