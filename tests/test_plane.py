@@ -138,6 +138,19 @@ def test_the_same_call_id_is_decided_once(store, clock):
     assert not plane.handle(build.calling(changed)).again, "another input is another question"
 
 
+def test_an_id_that_is_used_again_is_another_question(store, clock):
+    build = EventBuilder()
+    plane = plane_of(store, clock, Says("ask"))
+    call = build.call("bash", call_id="call_0", command="make")
+    first = plane.handle(build.calling(call))
+    approvals_of(plane, clock).answer(first.approval, "once", by="ada")
+    assert plane.handle(build.calling(call)).allowed
+    plane.handle(build.called(call, "done"))
+    again = plane.handle(build.calling(call))
+    assert again.decision == "ask"
+    assert again.approval != first.approval
+
+
 def test_the_same_call_asked_at_once_by_many_is_one_question(store, clock):
     build = EventBuilder()
     call = build.call("bash", command="make")

@@ -22,11 +22,12 @@ from holdfast.core.messages import Language
 from holdfast.core.outcome import Outcome
 from holdfast.core.patterns import Rule
 from holdfast.core.policy import Policy
-from holdfast.core.settings import RuleSetting, Settings
+from holdfast.core.settings import HookSettings, RuleSetting, Settings
 from holdfast.core.targets import Vault
 from holdfast.core.tools import NEUTRAL_TOOLS, ToolSpec
 from holdfast.core.verdict import Spill
 from holdfast.examine import Examiner
+from holdfast.glob_files import expand_glob
 from holdfast.plane import Kept, Plane, Surroundings
 from holdfast.policies.compaction import Compaction
 from holdfast.policies.context_gate import ContextGate
@@ -39,6 +40,7 @@ from holdfast.policies.recovery_gate import RecoveryGate
 from holdfast.policies.truncation import Truncation, compose
 from holdfast.policies.user_hooks import UserHooks
 from holdfast.policies.writer_guard import WriterGuard
+from holdfast.python_hooks import PythonHooks
 from holdfast.rule_index import RuleIndex, rule_list
 from holdfast.rule_proposals import propose_rules
 from holdfast.shell import CommandReading, CommandTable, default_table, read_command
@@ -91,6 +93,8 @@ class Control:
         self._in_force: InForce | None = None
         self._examiners: dict[str, Examiner] = {}
         self._memory_files: MemoryFiles | None = None
+        self._python_hooks: PythonHooks | None = None
+        self._python_hooks_set: HookSettings | None = None
         self.outputs = OutputStore(home.outputs, store)
         self.plane = Plane(store, lambda: self.in_force().policies, self._surroundings(), approval_timeout=wait_limit)
         self.approvals = Approvals(self.plane, clock=clock, new_id=self.new_id, write_rule=self.write_rule)
@@ -102,6 +106,8 @@ class Control:
         return cls(home, SqliteStore(home.database, audit_dir=home.audit), **options)
 
     def close(self) -> None:
+        if self._python_hooks is not None:
+            self._python_hooks.close()
         self.store.close()
 
     # configuration
@@ -128,19 +134,14 @@ class Control:
 
     def _build(self, config: LoadedConfig) -> InForce:
         runtime = config.settings.runtime
-        rules = rule_list(
-            runtime.permission,
-            user_rules=config.rules,
-            mcp_servers=(*runtime.mcp, OWN_MCP_SERVER),
-            readable=(str(self.home.outputs),),
-        )
-        index = RuleIndex(rules, fold_case=folds_case(self.home.root))
+        index = rules_in_force(config, self.home)
         protected = standard_protection(
             home=os.path.realpath(self.home.root),
             user_home=os.path.realpath(Path.home()),
         )
         policies: tuple[Policy, ...] = (
             UserHooks(runtime.hooks),
+            self._hooks_for(runtime.hooks),
             ModesPolicy(),
             HardLimitsPolicy(protected),
             RecoveryGate(runtime.memory),
@@ -155,6 +156,15 @@ class Control:
         if runtime.shell.commands:
             table = table.extended(runtime.shell.commands)
         return InForce(config, index, policies, table)
+
+    def _hooks_for(self, settings: HookSettings) -> PythonHooks:
+        """One process for the user's own hooks, kept while its settings stay the same."""
+        if self._python_hooks is None or self._python_hooks_set != settings:
+            if self._python_hooks is not None:
+                self._python_hooks.close()
+            self._python_hooks = PythonHooks(self.home.hooks, enabled=settings.python, timeout=settings.timeout_seconds)
+            self._python_hooks_set = settings
+        return self._python_hooks
 
     def write_rule(self, rule: Rule) -> Rule:
         """An `always`: into the user's own file, above the deny rules (PE7)."""
@@ -192,6 +202,7 @@ class Control:
                 resolve=os.path.realpath,
                 read_command=self._read_command,
                 tools=self._tools,
+                expand=expand_glob,
             )
             if vault:
                 self._examiners[vault] = examiner
@@ -214,6 +225,18 @@ class Control:
         if chosen != "auto":
             return chosen
         return "zh" if os.environ.get("LANG", "").lower().startswith("zh") else "en"
+
+
+def rules_in_force(config: LoadedConfig, home: Home) -> RuleIndex:
+    """Built-in, template, user and inline rules, in this order, ready to be asked (PE3)."""
+    runtime = config.settings.runtime
+    rules = rule_list(
+        runtime.permission,
+        user_rules=config.rules,
+        mcp_servers=(*runtime.mcp, OWN_MCP_SERVER),
+        readable=(os.path.realpath(home.outputs),),
+    )
+    return RuleIndex(rules, fold_case=folds_case(home.root))
 
 
 def folds_case(folder: Path) -> bool:

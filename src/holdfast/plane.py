@@ -59,6 +59,7 @@ CANCELLED = Phrase("plane.cancelled", "The question was cancelled, so this was d
 
 _CONFLICT_TRIES = 50
 _FAIL_CLOSED_KINDS = {"tool_calling"}
+_OVER = "over"
 
 
 class Outputs(Protocol):
@@ -224,6 +225,9 @@ class Plane:
             extra["decision"] = outcome.decision
             extra["findings"] = [finding.to_dict() for finding in outcome.findings]
             extra["approval"] = outcome.approval
+        if isinstance(judged, ToolCalled) and judged.call.id:
+            # The call is over: some servers use an id again, and then it is another question.
+            remember = Remembered(judged.call.id, f"{_OVER}:{judged.id}", {})
         self.store.commit(
             Change(
                 where=asked.where,
@@ -323,8 +327,9 @@ def only_reads(event: Event) -> bool:
 
 
 def fingerprint(event: ToolCalling) -> str:
-    """Tool and input as they came, in a stable order."""
-    body = json.dumps([event.call.tool, dict(event.call.input)], sort_keys=True, default=str, ensure_ascii=False)
+    """Run, tool and input as they came, in a stable order."""
+    asked = [event.invocation, event.call.tool, dict(event.call.input)]
+    body = json.dumps(asked, sort_keys=True, default=str, ensure_ascii=False)
     return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
