@@ -12,6 +12,7 @@ at which its whole process group is killed. A caller puts its hooks, plugins and
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -20,7 +21,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import IO, Any, ClassVar, Self
 
 from e2e.installed_clis import CLEAN_PATH, CLIS, find_node
 
@@ -70,7 +73,11 @@ def json_lines(text: str) -> list[dict[str, Any]]:
 
 
 class RunningCli:
-    """A CLI under way: wait() for its end, or kill() it; at the deadline its whole group is killed."""
+    """A CLI under way: wait() for its end, or kill() it; at the deadline its whole group is killed.
+
+    Its output goes to files and not to pipes: a full pipe would stop a talkative CLI, and one that a
+    daemon inherited would keep us waiting after the CLI has ended.
+    """
 
     def __init__(
         self,
@@ -81,45 +88,56 @@ class RunningCli:
         deadline: float,
     ) -> None:
         self._host = host
-        self._stdin = stdin
         self._began = time.monotonic()
         self._deadline = self._began + deadline
+        self._files = contextlib.ExitStack()
+        given, self._stdout, self._stderr = (self._files.enter_context(TemporaryFile()) for _ in range(3))
+        given.write((stdin or "").encode())
+        given.seek(0)
         self.process = subprocess.Popen(
             list(argv),
             cwd=host.workspace,
             env=dict(environment),
-            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
+            stdin=subprocess.DEVNULL if stdin is None else given,
+            stdout=self._stdout,
+            stderr=self._stderr,
             start_new_session=True,
         )
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+        self.process.wait(10)
+        self._files.close()
+
     def wait(self) -> HostRun:
         """Blocks until the CLI ends or its deadline is reached."""
-        timed_out = False
-        try:
-            left = max(0.1, self._deadline - time.monotonic())
-            stdout, stderr = self.process.communicate(self._stdin, timeout=left)
-        except subprocess.TimeoutExpired:
-            timed_out = True
-            self.kill()
-            stdout, stderr = self.process.communicate(timeout=10)
-        finally:
+        with self:
+            try:
+                self.process.wait(max(0.1, self._deadline - time.monotonic()))
+                timed_out = False
+            except subprocess.TimeoutExpired:
+                timed_out = True
+            seconds = time.monotonic() - self._began
             # Also what the CLI left behind: servers it started and shells in the background.
             self.kill()
-        seconds = time.monotonic() - self._began
-        code = self.process.returncode
+            code = self.process.wait(10)
+            stdout, stderr = _whole(self._stdout), _whole(self._stderr)
         return HostRun(code, stdout, stderr, seconds, timed_out, self._host.transcript(stdout))
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
         """Signals the CLI and everything it started in its process group."""
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, how)
-        except ProcessLookupError:
-            return
+
+
+def _whole(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", errors="replace")
 
 
 class CliHost:

@@ -9,7 +9,6 @@ import pytest
 from e2e.cli_hosts import ClaudeCode
 from e2e.installed_clis import requires_cli
 from e2e.raw_http import raw_http_server
-from e2e.recording_hook import RecordingHook
 from holdfast.testing import AnthropicServer, Script, ToolUse, Turn, Usage
 from holdfast.testing.http_base import HttpCall, LoopbackListener, PlainAnswer
 
@@ -34,11 +33,6 @@ def install(host, handler, *events):
 
 def command(hook, **more):
     return {"type": "command", "command": hook.command, **more}
-
-
-@pytest.fixture
-def hook(tmp_path):
-    return RecordingHook(tmp_path)
 
 
 def bash(*commands):

@@ -8,7 +8,6 @@ import pytest
 
 from e2e.cli_hosts import Codex, json_lines
 from e2e.installed_clis import requires_cli
-from e2e.recording_hook import RecordingHook
 from holdfast.testing import ContextOverflow, ResponsesServer, Script, ToolUse, Turn, Usage
 
 pytestmark = [pytest.mark.e2e, requires_cli("codex")]
@@ -23,11 +22,6 @@ DENY = pre_tool_use(permissionDecision="deny", permissionDecisionReason="keep ou
 
 def context(event, text):
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-
-
-@pytest.fixture
-def hook(tmp_path):
-    return RecordingHook(tmp_path)
 
 
 def install(host, hook, *events, timeout=10):

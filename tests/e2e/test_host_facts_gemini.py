@@ -6,15 +6,9 @@ import pytest
 
 from e2e.cli_hosts import Gemini
 from e2e.installed_clis import requires_cli
-from e2e.recording_hook import RecordingHook
 from holdfast.testing import GeminiServer, Script, ToolUse, Turn, Usage
 
 pytestmark = [pytest.mark.e2e, requires_cli("gemini")]
-
-
-@pytest.fixture
-def hook(tmp_path):
-    return RecordingHook(tmp_path)
 
 
 def install(host, hook, *events, timeout=10_000):
