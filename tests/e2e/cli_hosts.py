@@ -91,7 +91,9 @@ class RunningCli:
         self._began = time.monotonic()
         self._deadline = self._began + deadline
         self._files = contextlib.ExitStack()
-        given, self._stdout, self._stderr = (self._files.enter_context(TemporaryFile()) for _ in range(3))
+        given = self._files.enter_context(TemporaryFile())
+        self._stdout = self._files.enter_context(TemporaryFile())
+        self._stderr = self._files.enter_context(TemporaryFile())
         given.write((stdin or "").encode())
         given.seek(0)
         self.process = subprocess.Popen(
