@@ -1,0 +1,44 @@
+"""Completion: each shell gets a script, and the script's question is answered without importing any command."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_each_shell(holdfast, shell):
+    ran = holdfast("completion", shell)
+    assert ran.code == 0
+    assert f"_HOLDFAST_COMPLETE={shell}_complete" in ran.out
+    if program := shutil.which(shell):
+        subprocess.run([program, "-n"], input=ran.out, text=True, check=True, timeout=30)
+
+
+def complete(words):
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": os.environ["HOME"],
+        "_HOLDFAST_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    code = "from holdfast.doors.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False, env=environment
+    )
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+
+def test_commands_options_and_choices_are_completed():
+    assert complete("holdfast con") == ["config"] or "config" in complete("holdfast con")
+    assert complete("holdfast config va") == ["validate"]
+    assert "--origin" in complete("holdfast config show --")
+    assert complete("holdfast completion z") == ["zsh"]
+    assert "--home" in complete("holdfast --h")
+
+
+def test_a_hidden_command_is_not_completed():
+    assert "hook" not in complete("holdfast ho")
