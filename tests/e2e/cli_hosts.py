@@ -90,10 +90,8 @@ class RunningCli:
         self._host = host
         self._began = time.monotonic()
         self._deadline = self._began + deadline
-        self._files = contextlib.ExitStack()
-        given = self._files.enter_context(TemporaryFile())
-        self._stdout = self._files.enter_context(TemporaryFile())
-        self._stderr = self._files.enter_context(TemporaryFile())
+        self._files = [TemporaryFile() for _ in range(3)]  # noqa: SIM115 (closed in __exit__)
+        given, self._stdout, self._stderr = self._files
         given.write((stdin or "").encode())
         given.seek(0)
         self.process = subprocess.Popen(
@@ -114,7 +112,8 @@ class RunningCli:
     ) -> None:
         self.kill()
         self.process.wait(10)
-        self._files.close()
+        for file in self._files:
+            file.close()
 
     def wait(self) -> HostRun:
         """Blocks until the CLI ends or its deadline is reached."""
