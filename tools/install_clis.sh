@@ -66,7 +66,10 @@ if command -v flock >/dev/null; then
   exec 9>"$target/.lock"
   flock --wait "$npm_seconds" 9 || { echo "install_clis: another installation holds $target/.lock" >&2; exit 1; }
 fi
-node_is_new_enough || tools/install_node.sh
+if ! node_is_new_enough; then
+  tools/install_node.sh
+  hash -r # else this shell goes on calling the node that it found before
+fi
 node_is_new_enough || {
   echo "install_clis: Node $node_at_least or newer with npm is needed and not on PATH (found: $(node --version 2>&1 || true))." >&2
   exit 1
