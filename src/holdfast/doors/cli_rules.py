@@ -1,0 +1,266 @@
+"""`holdfast rules` and `holdfast why`: which rules there are, what they decide, and what would change it (PE7, AU3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from holdfast.core.patterns import Rule
+from holdfast.core.targets import DOMAINS
+from holdfast.core.verdict import Finding
+from holdfast.doors.cli_rules_simulate import simulate_command
+from holdfast.doors.context import Context, pass_context
+from holdfast.doors.lazy_group import EXIT_PROBLEM, Failure
+from holdfast.doors.output import emit, json_option, moment, table, visible
+
+DOMAIN = click.Choice(DOMAINS)
+DECISION = click.Choice(["allow", "ask", "deny"])
+MODE = click.Choice(["agent", "full_access"])
+
+
+@click.group()
+def rules_group() -> None:
+    """List, test and change permission rules. The last rule that matches decides."""
+
+
+rules_group.add_command(simulate_command)
+
+
+@rules_group.command("list")
+@click.option("--all", "everything", is_flag=True, help="The built-in rules too.")
+@click.option("--domain", type=DOMAIN, help="Only this domain.")
+@json_option
+@pass_context
+def list_rules(context: Context, everything: bool, domain: str | None, as_json: bool) -> None:
+    """List the rules in force, in their order: a later one wins. Numbers are for `rules remove`."""
+    from holdfast.control import rules_in_force
+
+    index = rules_in_force(context.config, context.home)
+    shown = [
+        rule
+        for rule in index.rules
+        if (everything or rule.source != "built-in") and (domain is None or rule.domain == domain)
+    ]
+    hidden = sum(1 for rule in index.rules if rule.source == "built-in") if not everything else 0
+    own = str(context.config.path)
+    rows = [
+        (
+            f"{rule.index}" if rule.source == own else "-",
+            rule.decision,
+            rule.domain,
+            visible(rule.pattern) + (" (only commands proven to read)" if rule.only else ""),
+            _place(rule) + (f", until {moment(rule.expires)}" if rule.expires else ""),
+        )
+        for rule in shown
+    ]
+    text = [*table(rows)] if rows else ["no rules of your own"]
+    if hidden:
+        text.append(f"and {hidden} built-in rules below these (holdfast rules list --all)")
+    emit([_rule_data(rule) for rule in shown], text, as_json)
+
+
+@rules_group.command()
+@click.argument("decision", type=DECISION)
+@click.argument("domain", type=DOMAIN)
+@click.argument("pattern")
+@json_option
+@pass_context
+def add(context: Context, decision: str, domain: str, pattern: str, as_json: bool) -> None:
+    """Write a rule into config.jsonc, keeping its comments: a deny at the end, anything else above your denies.
+
+    holdfast rules add allow bash 'git status *'
+    """
+    from holdfast.core.settings import RuleSetting
+    from holdfast.store.config_write import add_rule
+
+    setting = RuleSetting(domain, pattern, decision)  # type: ignore[arg-type]  # click has checked both
+    written = add_rule(context.home.config, setting)
+    rule = written.rule
+    text = [f"{'added' if written.changed else 'already there'}: {_short(rule)} ({_place(rule)})"]
+    if written.shadowed_by is not None:
+        text.append(
+            f"note: {_short(written.shadowed_by)} ({_place(written.shadowed_by)}) comes later and may still win"
+        )
+    shadow = _rule_data(written.shadowed_by) if written.shadowed_by else None
+    emit({"added": written.changed, "rule": _rule_data(rule), "shadowedBy": shadow}, text, as_json)
+
+
+@rules_group.command()
+@click.argument("number", type=click.IntRange(0))
+@json_option
+@pass_context
+def remove(context: Context, number: int, as_json: bool) -> None:
+    """Remove the rule with this number, as `rules list` shows it."""
+    from holdfast.core.settings import RuleSetting
+    from holdfast.store.config_write import remove_rule
+
+    own = [rule for rule in context.config.rules if rule.source == str(context.config.path)]
+    if number >= len(own):
+        raise Failure(f"there is no rule {number}; `holdfast rules list` shows {len(own)} of your own")
+    rule = own[number]
+    expected = RuleSetting(rule.domain, rule.pattern, rule.decision, rule.expires)
+    written = remove_rule(context.home.config, number, expected=expected)
+    text = f"removed: {_short(rule)}"
+    if written.backup is not None:
+        text += f"; the file as it was is kept in {written.backup}"
+    emit({"removed": _rule_data(rule), "backup": str(written.backup or "")}, text, as_json)
+
+
+@rules_group.command("test")
+@click.argument("domain", type=DOMAIN)
+@click.argument("what")
+@click.option("--mode", type=MODE, default="agent", show_default=True)
+@click.option("--expect", type=DECISION, help="Exit with code 1 when the decision is another one.")
+@json_option
+@pass_context
+def test_rule(context: Context, domain: str, what: str, mode: str, expect: str | None, as_json: bool) -> None:
+    """Say what the rules in force decide about a path, command, address, query or SERVER/TOOL. Nothing is run.
+
+    holdfast rules test bash 'git status && rm -rf x'
+    """
+    from holdfast.doors.rules_judging import decided, judge
+
+    judged = judge(context, domain, what, mode)  # type: ignore[arg-type]
+    rows = list(decided(judged))
+    reason = judged.merged.deciding.why.text() if judged.merged.deciding else ""
+    data = {
+        "decision": judged.merged.decision,
+        "reason": reason,
+        "hard": judged.merged.hard,
+        "accesses": [
+            {"domain": a.domain, "target": str(a.target), "decision": f.decision, "pattern": _pattern(f)}
+            for a, f in rows
+        ],
+    }
+    text = [judged.merged.decision + (f": {visible(reason)}" if reason else "")]
+    if len(rows) > 1:
+        text += table([(f.decision, a.domain, visible(str(a.target), 80), _pattern(f)) for a, f in rows], "  ")
+    emit(data, text, as_json)
+    if expect is not None and expect != judged.merged.decision:
+        raise Failure(f"expected {expect}, but it is {judged.merged.decision}")
+
+
+@rules_group.command()
+@click.argument("domain", type=DOMAIN)
+@click.argument("what")
+@json_option
+@pass_context
+def explain(context: Context, domain: str, what: str, as_json: bool) -> None:
+    """Show every rule that matches: the one that decides, and those it shadows."""
+    from holdfast.doors.rules_judging import decided, judge
+
+    judged = judge(context, domain, what)  # type: ignore[arg-type]
+    data: list[dict[str, Any]] = []
+    text: list[str] = []
+    for access, finding in decided(judged):
+        found = list(_roles(judged.rules_about(access), finding))
+        data.append(
+            {
+                "domain": access.domain,
+                "target": str(access.target),
+                "decision": finding.decision,
+                "reason": finding.why.text(),
+                "rules": [{"role": role, **_rule_data(rule)} for role, rule in found],
+            }
+        )
+        text.append(f"{visible(str(access.target))}: {finding.decision}")
+        rows = [(role, rule.decision, visible(rule.pattern), _place(rule)) for role, rule in found]
+        text += table(rows, "  ") if rows else ["  no rule matches, so a person is asked"]
+        if finding.rule is not None and all(role != "decides" for role, _ in found):
+            text.append(f"  {finding.why.text()} (by another spelling of the same command)")
+    if judged.merged.hard and judged.merged.deciding is not None:
+        text.append(f"a hard limit stands above all rules: {judged.merged.deciding.why.text()}")
+    text.append(f"together: {judged.merged.decision}")
+    emit({"decision": judged.merged.decision, "hard": judged.merged.hard, "accesses": data}, text, as_json)
+
+
+@rules_group.command()
+@click.option("--on", "switch_on", metavar="NAME", help="Switch a template on.")
+@click.option("--off", "switch_off", metavar="NAME", help="Switch a template off.")
+@json_option
+@pass_context
+def templates(context: Context, switch_on: str | None, switch_off: str | None, as_json: bool) -> None:
+    """List the rule templates, or switch one on or off. Your own rules always win over a template."""
+    from holdfast.core.rule_templates import TEMPLATES
+
+    for name in (switch_on, switch_off):
+        if name is not None and name not in TEMPLATES:
+            raise click.UsageError(f"no template {name!r}; known ones: {', '.join(sorted(TEMPLATES))}")
+    active = list(context.config.settings.runtime.permission.templates)
+    wanted = [name for name in active if name != switch_off]
+    if switch_on is not None and switch_on not in wanted:
+        wanted.append(switch_on)  # type: ignore[arg-type]
+    if wanted != active:
+        from holdfast.store.config_write import set_value
+
+        set_value(context.home.config, ("agents", "runtime", "permission", "templates"), wanted)
+    rows = [
+        ("on" if name in wanted else "off", name, f"{len(template.rules)} rules", template.about().text())
+        for name, template in TEMPLATES.items()
+    ]
+    data = [
+        {
+            "name": name,
+            "on": name in wanted,
+            "about": template.about().text(),
+            "rules": [_rule_data(rule) for rule in template.rules],
+        }
+        for name, template in TEMPLATES.items()
+    ]
+    emit(data, table(rows), as_json)
+
+
+@click.command()
+@click.argument("event")
+@json_option
+@pass_context
+def why(context: Context, event: str, as_json: bool) -> None:
+    """Say who decided about EVENT (its id, its call's or its approval's), by which rule, and what would change it."""
+    found = [entry for entry in _audit(context) if event in _names(entry)]
+    if not found:
+        raise Failure(f"nothing is recorded about {event!r}; `holdfast audit show` lists what is")
+    from holdfast.doors.why import explanation
+
+    told = [explanation(entry, str(context.config.path)) for entry in found]
+    text = [line for number, one in enumerate(told) for line in (*([""] if number else []), *one.lines())]
+    emit([one.to_dict() for one in told], text, as_json)
+    if all(one.decision == "" for one in told):
+        raise click.exceptions.Exit(EXIT_PROBLEM)
+
+
+def _audit(context: Context) -> Iterator[Mapping[str, Any]]:
+    return context.store.audit() if context.has_store else iter(())
+
+
+def _names(entry: Mapping[str, Any]) -> set[str]:
+    return {str(entry.get(key)) for key in ("eventId", "callId", "approval") if entry.get(key)}
+
+
+def _pattern(finding: Finding) -> str:
+    return finding.rule.pattern if finding.rule else ""
+
+
+def _roles(rules: Sequence[Rule], finding: Finding) -> Iterator[tuple[str, Rule]]:
+    """A rule that matches but does not count (expired, or for proven commands only) stands above the deciding one."""
+    position = next((i for i, rule in enumerate(rules) if rule.ref() == finding.rule), -1)
+    for i, rule in enumerate(rules):
+        yield ("decides" if i == position else "does not count" if i < position else "shadowed"), rule
+
+
+def _place(rule: Rule) -> str:
+    return rule.source if rule.line is None else f"{rule.source}:{rule.line}"
+
+
+def _short(rule: Rule) -> str:
+    return f"{rule.decision} {rule.domain} {visible(rule.pattern)}"
+
+
+def _rule_data(rule: Rule) -> dict[str, Any]:
+    data = rule.ref().to_dict()
+    if rule.expires is not None:
+        data["expires"] = rule.expires
+    if rule.only:
+        data["only"] = rule.only
+    return data
