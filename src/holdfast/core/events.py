@@ -150,6 +150,8 @@ class Compacted(_Event):
     summary: str = ""
     before: int | None = None
     after: int | None = None
+    record: Mapping[str, Any] = field(default_factory=dict)
+    """What the page shows of it: method, sizes, summary length, dropped tools (CO8)."""
     inferred: bool = False
     """True when the host gave no signal and it was concluded from other traces."""
 

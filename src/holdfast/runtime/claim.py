@@ -1,0 +1,62 @@
+"""The right to drive a session: one process at a time, given back by the system when the process dies.
+
+It is what makes "no call is carried out twice" hold between processes: a run is only taken up again by whoever holds
+the claim. A file lock, because the kernel releases it on kill -9; several machines need another kind of claim.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+
+class Busy(Exception):
+    """Another process drives this session."""
+
+    def __init__(self, session: str, owner: str) -> None:
+        super().__init__(f"session {session!r} is being driven by another process ({owner}); wait for it or stop it")
+        self.owner = owner
+
+
+class Claim(Protocol):
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class FileClaim:
+    """A claim by a locked file in `folder`; raises `Busy`."""
+
+    def __init__(self, folder: Path, session: str) -> None:
+        self._session = session
+        self._path = folder / f"{hashlib.sha256(session.encode()).hexdigest()[:24]}.lock"
+        self._file: int | None = None
+
+    def __enter__(self) -> Self:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.pread(file, 64, 0).decode("ascii", "replace").strip()
+            os.close(file)
+            raise Busy(self._session, f"process {owner}" if owner else "unknown") from None
+        os.ftruncate(file, 0)
+        os.pwrite(file, str(os.getpid()).encode(), 0)
+        self._file = file
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            # The file stays: removing it would let a third process lock a name that is no longer there.
+            os.ftruncate(self._file, 0)
+            os.close(self._file)
+            self._file = None

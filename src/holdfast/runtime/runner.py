@@ -1,0 +1,347 @@
+"""A conversation with the own agent: messages in, events out, and nothing lost however it ends.
+
+One turn at a time, driven by whoever holds the session's claim. What a turn needs to know stands in the store, so a
+turn that was stopped, killed or left waiting for an answer is taken up again by `resume`, here or in another process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from holdfast.control import Control
+from holdfast.core.events import AssistantReplied, HistorySending, ModeChanged, SessionStarted
+from holdfast.core.keys import SessionId
+from holdfast.core.messages import Phrase
+from holdfast.core.outcome import Outcome
+from holdfast.core.settings import ModelParams
+from holdfast.core.verdict import Mode
+from holdfast.prompting import Prompt, begin
+from holdfast.runtime.agent_run import AgentRun
+from holdfast.runtime.claim import FileClaim
+from holdfast.runtime.compacting import compact
+from holdfast.runtime.controlled_model import ControlledModel
+from holdfast.runtime.judge import Judge
+from holdfast.runtime.message_queue import MessageQueue
+from holdfast.runtime.model_shelf import ModelShelf
+from holdfast.runtime.scene import Scene, for_the_model
+from holdfast.runtime.subagents import BUILT_IN, task_tool
+from holdfast.runtime.threads import next_session
+from holdfast.runtime.tool import Tool, ToolContext, ToolFailure
+from holdfast.runtime.trouble import Trouble
+from holdfast.runtime.ui_events import Notice, Problem, TurnEnded, Watch
+from holdfast.store.agent_files import AgentFile, load_agents
+from holdfast.store.interface import Session
+
+STOPPED_HERE = Phrase("runtime.stopped_here", "[stopped by the user]", "[已被用户停止]")
+QUEUED = Phrase(
+    "runtime.queued",
+    "A run is under way; your message is queued and will be taken next.",
+    "当前有运行正在进行；你的消息已排队，随后处理。",
+)
+
+
+class Conversation:
+    """One thread, as one door has it open."""
+
+    def __init__(
+        self,
+        control: Control,
+        session: Session,
+        *,
+        watch: Watch,
+        tools: Sequence[Tool],
+        model: str = "",
+        agent: str = "",
+        interactive: bool = True,
+        inline: ModelParams | None = None,
+        answer_by_itself: Callable[[Any], str | None] = lambda approval: None,
+    ) -> None:
+        self._control = control
+        self._session = session
+        self._watch = watch
+        self._offered = tuple(tools)
+        self.models = ModelShelf(control, model)
+        self.agent = agent
+        self.interactive = interactive
+        self._inline = inline
+        self._answer_by_itself = answer_by_itself
+        self._judge = Judge(control.plane)
+        self._memory: dict[str, Any] = {}
+        self._bootstrap = ""
+        self._task: asyncio.Task[TurnEnded] | None = None
+        self._stopping = False
+
+    # what it is
+
+    @property
+    def where(self) -> SessionId:
+        return self._session.id
+
+    @property
+    def session(self) -> Session:
+        return self._control.store.session(self.where.session) or self._session
+
+    @property
+    def busy(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    @property
+    def queue(self) -> MessageQueue:
+        return MessageQueue(self._control.store, self.where.session, self._control.new_id)
+
+    def unfinished(self) -> bool:
+        """Whether the last run was cut off, failed or waits, and `resume` would take it up."""
+        note = self._control.store.noted(self._run_note)
+        return isinstance(note, dict) and note.get("state") != "done"
+
+    # what is done with it
+
+    async def start(self, source: str = "startup") -> None:
+        """Announce the session; what policies inject then goes with every request of this process."""
+        scene = self._scene()
+        outcome = await self._judge(
+            SessionStarted(
+                **scene.header(),
+                source="resume" if source == "resume" else "startup",
+                vault=self._session.vault,
+                cwd=self._session.cwd,
+                model=self.models.choice().name,
+                mode="full_access" if self._session.mode == "full_access" else "agent",
+            )
+        )
+        self._bootstrap = for_the_model(outcome)
+        scene.tell_warnings(outcome)
+
+    async def send(self, text: str) -> TurnEnded | None:
+        """A message from a person; None when it was queued because a run is under way."""
+        if self.busy:
+            await self._judge.do(self.queue.put, text, self._control.clock())
+            self._watch(Notice(text=QUEUED().text(self._scene().language)))
+            return None
+        await self._renew_if_sealed()
+        await self._judge.do(self.queue.put, text, self._control.clock())
+        return await self._drive(self._control.new_id())
+
+    async def resume(self) -> TurnEnded | None:
+        """Take up what was cut off; None when there is nothing."""
+        if self.busy:
+            return None
+        note = self._control.store.noted(self._run_note)
+        waiting = self.queue.waiting()
+        if not self.unfinished() and not waiting:
+            return None
+        invocation = str(note["invocation"]) if self.unfinished() else self._control.new_id()
+        return await self._drive(invocation)
+
+    def stop(self) -> bool:
+        """End the turn now; the history stays valid and the conversation goes on with the next message."""
+        if not self.busy or self._task is None:
+            return False
+        self._stopping = True
+        self._task.cancel()
+        return True
+
+    async def park(self) -> None:
+        """Leave a run that waits for an answer as it is: whoever comes next takes it up."""
+        if self.busy and self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def compact(self) -> bool:
+        """What `/compact` does; False when a run is under way."""
+        if self.busy:
+            return False
+        with self._claim():
+            run = self._run(self._scene(self._control.new_id()))
+            loaded = await self._judge.do(run.transcript.load)
+            model = self._model(run)
+            choice = self.models.choice()
+            event = HistorySending(
+                **run.scene.header(),
+                history=loaded.items,
+                model=choice.name,
+                window=choice.window,
+                managed=choice.managed,
+                system=run.prompt.system,
+                manual=True,
+            )
+            outcome = await self._judge(event)
+            run.scene.tell_warnings(outcome)
+            await compact(outcome, loaded.items, run.scene, run.transcript, model.write_summary)
+        return True
+
+    async def set_mode(self, mode: Mode, *, by: str = "") -> Outcome:
+        """Switch; whoever calls this has had full access confirmed (MO1)."""
+        scene = self._scene()
+        outcome = await self._judge(ModeChanged(**scene.header(), to=mode, by=by or self._control.user))
+        scene.tell_warnings(outcome)
+        return outcome
+
+    async def close(self) -> None:
+        if self.busy and self._task is not None:
+            self._stopping = True
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=10)
+        await self.models.close()
+        self._judge.close()
+
+    # a turn
+
+    async def _drive(self, invocation: str) -> TurnEnded:
+        self._stopping = False
+        self._task = asyncio.ensure_future(self._turns(invocation))
+        return await self._task
+
+    async def _turns(self, invocation: str) -> TurnEnded:
+        """This turn, and one for each message that is queued by the time it ends."""
+        with self._claim():
+            while True:
+                run = self._run(self._scene(invocation))
+                end = await self._turn(run)
+                self._watch(end)
+                waiting = await self._judge.do(self.queue.waiting)
+                if end.reason != "done" or not waiting:
+                    return end
+                invocation = self._control.new_id()
+
+    async def _turn(self, run: AgentRun) -> TurnEnded:
+        scene = run.scene
+        try:
+            await self._mark(scene, "running")
+            confirm = await self._take_messages(run)
+            if confirm is not None:
+                await self._mark(scene, "confirm")
+                return TurnEnded(invocation=scene.invocation, reason="confirm", text=confirm)
+            text = await run.go_on()
+        except Trouble as trouble:
+            return await self._failed(scene, trouble)
+        except asyncio.CancelledError:
+            if not self._stopping:
+                raise
+            return self._stopped(scene)
+        await self._mark(scene, "done")
+        return TurnEnded(invocation=scene.invocation, reason="done", text=text)
+
+    async def _take_messages(self, run: AgentRun) -> str | None:
+        """What is queued becomes part of the conversation; the question, when the mode must be confirmed first."""
+        confirm: str | None = None
+        for queued in await self._judge.do(self.queue.waiting):
+            if await self._judge.do(self._control.store.event, queued.id) is None:
+                outcome = await run.submit(queued.text, event_id=queued.id)
+                if outcome.decision == "ask":
+                    confirm = outcome.reason(run.scene.language)
+                elif outcome.decision == "deny" and outcome.deciding is not None:
+                    await self._judge.do(self.queue.taken, queued)
+                    raise Trouble("own", outcome.deciding.why, outcome.deciding.next_step or outcome.deciding.why)
+            await self._judge.do(self.queue.taken, queued)
+        return confirm
+
+    async def _failed(self, scene: Scene, trouble: Trouble) -> TurnEnded:
+        await self._mark(scene, "failed")
+        language = scene.language
+        why = trouble.why.text(language)
+        scene.emit(Problem(code=trouble.code, text=why, next_step=trouble.next_step.text(language)))
+        return TurnEnded(invocation=scene.invocation, reason="failed", problem=why)
+
+    def _stopped(self, scene: Scene) -> TurnEnded:
+        """Synchronous throughout, so that a second Ctrl-C cannot leave it half done."""
+        self._control.approvals.cancel(where=self.where)
+        said = STOPPED_HERE().text(scene.language)
+        self._judge.now(AssistantReplied(**scene.header(), text=said))
+        self._control.store.note(self._run_note, {"invocation": scene.invocation, "state": "done"})
+        return TurnEnded(invocation=scene.invocation, reason="stopped", text=said)
+
+    async def _mark(self, scene: Scene, state: str) -> None:
+        body = {"invocation": scene.invocation, "state": state}
+        await self._judge.do(self._control.store.note, self._run_note, body)
+
+    async def _renew_if_sealed(self) -> None:
+        """After a seal the next message starts the thread's next session (SC10)."""
+        current = await self._judge.do(self._control.store.session, self.where.session)
+        if current is not None and current.state != "sealed":
+            return
+        vault, cwd = Path(self._session.vault), Path(self._session.cwd)
+        name = self.models.choice().name
+        self._session = await self._judge.do(
+            lambda: next_session(self._control, self.where.key, vault, cwd, model=name)
+        )
+        await self.start()
+
+    # parts
+
+    @property
+    def _run_note(self) -> str:
+        return f"run:{self.where.session}"
+
+    def _claim(self) -> FileClaim:
+        return FileClaim(self._control.home.run / "claims", self.where.session)
+
+    def _scene(self, invocation: str = "") -> Scene:
+        return Scene(
+            control=self._control,
+            judge=self._judge,
+            where=self.where,
+            vault=Path(self._session.vault),
+            cwd=Path(self._session.cwd or self._session.vault),
+            watch=self._watch,
+            invocation=invocation,
+            interactive=self.interactive,
+            memory=self._memory,
+            answer_by_itself=self._answer_by_itself,
+        )
+
+    def _run(self, scene: Scene) -> AgentRun:
+        agents = load_agents(self._control.home.agents).agents
+        tools = (*self._offered, task_tool(self._spawner(scene, agents), _described(agents)))
+        return AgentRun(
+            scene, tools, self.models, self._prompt(agents.get(self._agent_id)), self._bootstrap, self._inline
+        )
+
+    @property
+    def _agent_id(self) -> str:
+        return self.agent or self._control.settings.runtime.agent.id
+
+    def _prompt(self, agent: AgentFile | None) -> Prompt:
+        settings = self._control.settings.runtime.system_prompt
+        if agent is None:
+            return begin(settings)
+        return begin(settings, agent_body=agent.prompt, agent_params=agent.params)
+
+    def _model(self, run: AgentRun) -> ControlledModel:
+        return ControlledModel(run.scene, self.models.choice(), self.models, run.transcript, prompt=run.prompt)
+
+    def _spawner(self, scene: Scene, agents: Mapping[str, AgentFile]) -> Callable[..., Any]:
+        async def spawn(context: ToolContext, name: str, prompt: str) -> str:
+            where = scene.where.of_subagent(name)
+            inner = replace(scene, where=where, invocation=context.call_id)
+            file = agents.get(name)
+            start = (
+                self._prompt(file)
+                if file
+                else begin(self._control.settings.runtime.system_prompt, agent_body=BUILT_IN.get(name, ""))
+            )
+            run = AgentRun(inner, self._offered, self.models, start, "", self._inline)
+            note = f"run:{where.session}:{name}:{context.call_id}"
+            known = await self._judge.do(self._control.store.noted, note)
+            if isinstance(known, dict):
+                return str(known["text"])
+            loaded = await self._judge.do(run.transcript.load)
+            if not loaded.items:
+                await run.submit(prompt, typed=False)
+            try:
+                text = await run.go_on()
+            except Trouble as trouble:
+                raise ToolFailure(f"the sub-agent {name} could not go on: {trouble.why.text()}") from trouble
+            await self._judge.do(self._control.store.note, note, {"text": text})
+            return text
+
+        return spawn
+
+
+def _described(agents: Mapping[str, AgentFile]) -> dict[str, str]:
+    return {**dict.fromkeys(BUILT_IN, ""), **{name: file.description for name, file in agents.items()}}
+

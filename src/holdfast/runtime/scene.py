@@ -1,0 +1,68 @@
+"""Where a run happens: whose it is, on what services it stands, and who watches it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from holdfast.control import Control
+from holdfast.core.keys import SessionId
+from holdfast.core.messages import Language
+from holdfast.core.outcome import Outcome
+from holdfast.runtime.judge import Judge
+from holdfast.runtime.ui_events import Notice, UiEvent, Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One run of one agent."""
+
+    control: Control
+    judge: Judge
+    where: SessionId
+    vault: Path
+    cwd: Path
+    watch: Watch
+    invocation: str = ""
+    interactive: bool = True
+    memory: dict[str, Any] = field(default_factory=dict)
+    """Shared by all tools of a session for as long as its process lives."""
+    answer_by_itself: Callable[[Any], str | None] = lambda approval: None
+    """Lets a script answer what it may (`--yes-safe`): `once`, `deny`, or None to ask a person."""
+
+    @property
+    def language(self) -> Language:
+        return self.control.language(str(self.vault))
+
+    def header(self) -> dict[str, Any]:
+        """The fields that every event of this run begins with."""
+        return {
+            "id": self.control.new_id(),
+            "at": self.control.clock(),
+            "where": self.where,
+            "invocation": self.invocation,
+            "interactive": self.interactive,
+        }
+
+    def emit(self, event: UiEvent) -> None:
+        self.watch(replace(event, subagent=self.where.subagent) if self.where.subagent else event)
+
+    def tell_warnings(self, outcome: Outcome) -> None:
+        """What policies want the user to know."""
+        for warning in outcome.warnings:
+            self.emit(Notice(text=warning.text(self.language)))
+        for inject in outcome.inject:
+            if inject.audience in ("user", "both"):
+                self.emit(Notice(text=inject.text))
+
+
+def for_the_model(outcome: Outcome, *standing: str) -> str:
+    """Injected text that the model is to see and that does not stand anywhere already."""
+    texts = []
+    for inject in outcome.inject:
+        if inject.audience == "user" or (inject.sentinel and any(inject.sentinel in text for text in standing)):
+            continue
+        texts.append(inject.text)
+    return "\n\n".join(texts)
