@@ -16,6 +16,7 @@ from holdfast.shell.expand import (
     FROM_NETWORK,
     FROM_OUTPUT,
     FROM_SECRET,
+    FROM_SHELL,
     Field,
     Output,
     Scope,
@@ -34,6 +35,19 @@ _CODE_VARIABLES = frozenset(
 _LOADER_VARIABLES = frozenset(
     ["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "BASH_ENV", "ENV", "PYTHONSTARTUP", "PYTHONPATH", "PERL5OPT", "PERL5LIB", "RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "GCONV_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_TEMPLATE_DIR", "GIT_EXEC_PATH", "SHELLOPTS", "BASHOPTS", "PYTHONWARNINGS"]
 )
+# A shell handed to a program that has no business with one: `genie -c /bin/sh`, `dhclient -sf /bin/sh`.
+_SHELL_PATH = r"(?:(?:\.\./)+|/)(?:usr/|local/)*bin/(?:env\s+)?(?:ba|da|z|k|c|tc|a|mk|fi|po|ya|rba)?sh"
+_HANDED_SHELL = re.compile(
+    r"(?:--?[\w-]+[=,]|[\w.:-]+=)?[\s;!@'\"(|}%{\\]*(?:exec\s+|reset;\s*)?" + _SHELL_PATH + r"(?=\Z|[\s,;#)'\"&<>|}-])"
+)
+_HELD_SHELL = re.compile(r"(?<!#!)(?<!#! )" + _SHELL_PATH + r"(?![\w./-])")
+_CODE_LIKE = re.compile(r"[(){};|<>!\\=\"']")
+_SHELL_CHOICE = frozenset(("-s", "--shell", "SHELL", "shell", "--default-shell", "default-shell", "--login-shell"))
+_OUTPUT_OPTION = re.compile(
+    r"--?(?:out(?:put|file|dir|path|-)?|dump|write|save|exec|run$|command|cmd$|eval|listen|script|editor|pager|delete|remove"
+    r"|fix$|in-?place|install|uninstall|edit$|log-?file|rsh|plugin|load|overwrite|replace|update|upload|send|apply|reset|clear|kill|purge)"
+)
+_USERS = frozenset(("useradd", "usermod", "adduser", "chsh", "git", "tmux", "mail", "logger", "notify-send"))
 _ALWAYS_FINE = ("--help", "--version")
 
 
@@ -88,6 +102,9 @@ class Caller:
         if name_field.dynamic or name_field.taint & (FROM_NETWORK | FROM_DECODER):
             return self.dynamic_name(fields, scope, context)
         text = name_field.text
+        if text[:1] == "!" and (len(text) > 1 or len(fields) > 1):
+            self.record.finding("dangerous", "escape", program="an interactive program")
+            return self.run_fields([Field(text[1:].lstrip() or fields[1].text), *fields[2 if len(text) == 1 else 1 :]], scope, stdin, context)
         if text in scope.functions:
             return self.call_function(text, fields[1:], scope, stdin, context)
         spec, name = self.resolve(name_field, scope, context)
@@ -131,6 +148,8 @@ class Caller:
     def resolve_glob(self, text: str, scope: Scope) -> tuple[Spec | None, str]:
         """`/b?n/r?`: a pattern where a name should be hides the name."""
         base = text.rsplit("/", 1)[-1]
+        if not text.startswith("/") or not re.search(r"[A-Za-z]|\?\?", base):
+            return None, base
         expression = re.compile(_glob_expression(base))
         for candidate in ("rm", "cat", "bash", "sh", "nc", "curl", *self.table.names()):
             if expression.fullmatch(candidate):
@@ -165,8 +184,32 @@ class Caller:
             self.record.finding("dangerous", "escape", program="an interactive program")
         self.record.add("runs", path if "/" in text else name, command)
         self.record.cannot_know(f"{name} is not a program that is known")
+        self.smuggled(name, fields[1:], scope, positionals=True, unknown=True)
         self.guess_by_verb(name, fields[1:])
         return Output(None, stdin.taint)
+
+    def smuggled(
+        self, name: str, fields: list[Field], scope: Scope, positionals: bool, unknown: bool = False
+    ) -> None:
+        """A program that is not known to need a shell is given one, or a file that starts one."""
+        before = ""
+        for value in fields:
+            text = value.text
+            option = text.startswith("-") or before.startswith("-")
+            if (positionals or option) and "sh" in text and (
+                _HANDED_SHELL.match(text)
+                or ((unknown or _CODE_LIKE.search(text)) and _HELD_SHELL.search(text))
+            ):
+                if before not in _SHELL_CHOICE and text.partition("=")[0] not in _SHELL_CHOICE:
+                    self.record.finding("dangerous", "escape", program=name)
+                    return
+            before = text
+        if scope.files:
+            given = " ".join(f.text for f in fields)
+            for path, content in scope.files.items():
+                if _HELD_SHELL.search(content) and (unknown or path in given):
+                    self.record.finding("dangerous", "escape", program=name)
+                    return
 
     def guess_by_verb(self, name: str, fields: list[Field]) -> None:
         """An unknown tool that says `delete` or `destroy` is believed."""
@@ -223,6 +266,13 @@ class Caller:
         elif name in _CODE_VARIABLES and value.text and not lasting:
             context = Context().through(name, escaped=name)
             self.run_text(value.text, scope.copy(), _UNKNOWN, context)
+        elif name == "PROMPT_COMMAND" and lasting:
+            self.run_text(value.text, scope.copy(), _UNKNOWN, Context().through(name))
+        elif not lasting and name != "SHELL" and (
+            _HANDED_SHELL.match(value.text)
+            or _HELD_SHELL.search(scope.files.get(paths.absolute(value.text, scope.cwd, scope.home), ""))
+        ):
+            self.record.finding("dangerous", "escape", program=name)
         elif name == "PATH" and not lasting:
             self.record.cannot_know("PATH is changed, so names may mean other programs")
 
@@ -250,6 +300,8 @@ class Caller:
     def apply_subcommand(self, call: Call) -> Output:
         spec = call.spec
         call.arguments = split_arguments(call.fields, spec.get("opts", {}), spec.get("style", ""), True)
+        if len(call.arguments.positionals) < len(call.fields):
+            self.smuggled(call.label, call.fields, call.scope, positionals=False)
         self.option_roles(call)
         positionals = call.arguments.positionals
         if not positionals:
@@ -313,6 +365,7 @@ class Caller:
                 call.taint |= FROM_NETWORK
                 self.file_options(call)
                 return Output(None, call.stdin.taint)
+        self.smuggled(call.name, call.fields, call.scope, positionals=detail not in ("container", "virtual machine"))
         self.record.add("external_state", " ".join(words), call.command, detail)
         self.record.finding("caution", "external_state", detail=detail)
         self.file_options(call)
@@ -326,6 +379,7 @@ class Caller:
     def unlisted(self, call: Call, word: str) -> None:
         self.record.cannot_know(f"{word or 'this use'} of {call.name} is not known")
         self.record.add("runs", call.label, call.command)
+        self.smuggled(call.name, call.fields, call.scope, positionals=True, unknown=True)
         self.guess_by_verb(call.name, [Field(word), *call.fields])
 
     def apply_leaf(self, call: Call) -> Output:
@@ -356,6 +410,17 @@ class Caller:
             spec = call.spec = merged
             pos = spec.get("pos", "val")
             roles = (pos,) if isinstance(pos, str) else pos
+        if spec.get("ro"):
+            declared = spec.get("opts", {})
+            for option in arguments.flags:
+                if len(option) > 2 and option not in declared and _OUTPUT_OPTION.match(option) and conditions == ():
+                    self.record.cannot_know(f"the option {option} of {call.label} is not known")
+        elif roles[-1] not in ("argv", "envargv", "cmdline", "remote"):
+            about_text = roles[0] in ("text", "val") and not spec.get("fx", ("",))[:1] == ["git_history:commit"]
+            runs_project = bool(spec.get("unknown")) or any(e.startswith("installs") for e in spec.get("fx", ()))
+            self.smuggled(
+                call.label, call.fields, call.scope, positionals=about_text and call.name not in _USERS, unknown=runs_project
+            )
         runs_inner = roles[-1] in ("argv", "envargv", "cmdline", "remote") and len(arguments.positionals) >= len(roles)
         if not runs_inner:
             self.note(call)
@@ -400,6 +465,8 @@ class Caller:
             if not asks_only:
                 self.record.read_only = False
                 self.record.finding("caution", "network", target=target or call.label)
+            if call.stdin.taint & FROM_SHELL and not asks_only:
+                self.record.finding("dangerous", "reverse_shell", target=call.label)
             if (call.stdin.taint & FROM_SECRET) and not asks_only:
                 self.exfiltration(call)
             return
@@ -498,6 +565,12 @@ class Caller:
                 record.writes(value, scope, context, by, append=role == "append")
                 if any(e.startswith("network") for e in call.spec.get("fx", ())):
                     scope.origins[paths.absolute(value.text, scope.cwd, scope.home)] = FROM_NETWORK
+            case "touch":
+                record.writes(value, scope, context, by, append=True, detail="attributes")
+            case "mkdir":
+                record.writes(value, scope, context, by, append=True, detail="directory")
+            case "rmdir":
+                record.deletes(value, scope, context, by, narrow=True, detail="empty directory")
             case "delete" | "rdelete":
                 recursive = role == "rdelete" or bool(call.spec.get("recursive"))
                 record.deletes(value, scope, context, by, recursive=recursive)
@@ -581,11 +654,14 @@ class Caller:
         self.record.finding("caution", "changes_permissions", target=path)
         bare = paths.absolute(value.text, call.scope.cwd, call.scope.home)
         recursive = call.arguments.has("-R", "--recursive", "-r")
-        if (recursive and (
-            paths.is_root_like(bare)
-            or re.fullmatch(r"/(?:bin|boot|dev|etc|lib\w*|proc|root|run|sbin|sys|usr|var)", bare)
-        )) or bare == "/" or re.match(r"/etc/(?:shadow|passwd|sudoers)", bare):
+        system_root = re.fullmatch(r"/(?:bin|boot|dev|etc|home|lib\w*|proc|root|run|sbin|sys|usr|var)?(?:/\*)?", bare)
+        if (recursive and system_root) or bare == "/" or re.match(r"/etc/(?:shadow|passwd|sudoers)", bare):
             self.record.finding("dangerous", "opens_to_all", target=value.text)
+
+
+def names_shell(text: str) -> bool:
+    """Code that bash cannot read, calling a shell: typed into some other program's prompt."""
+    return re.search(r"[(\"'`]\s*" + _SHELL_PATH + r"\b", text) is not None
 
 
 def find_sub(subs: Mapping[str, Any], word: str) -> Mapping[str, Any] | None:

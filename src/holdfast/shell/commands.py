@@ -27,7 +27,7 @@ Spec = Mapping[str, Any]
 _VERSIONED = re.compile(r"(?P<name>[A-Za-z][A-Za-z+_]*(?:-[A-Za-z+]+)*)-?\d+(?:\.\d+)*\Z")
 _WINDOWS = re.compile(r"(?P<name>.+)\.(?:exe|cmd|bat)\Z", re.IGNORECASE)
 ROLES = frozenset(
-    ["val", "text", "read", "print", "write", "append", "delete", "rdelete", "shell", "argv", "envargv", "sql", "url", "host", "pkg", "script", "prog", "perm", "upload", "dir", "copy", "move", "link", "image", "remote", "cmdline", "uploadfile", "device"]
+    ["val", "text", "read", "print", "write", "append", "delete", "rdelete", "shell", "argv", "envargv", "sql", "url", "host", "pkg", "script", "prog", "perm", "upload", "dir", "copy", "move", "link", "image", "remote", "cmdline", "uploadfile", "device", "touch", "mkdir", "rmdir"]
 )
 _KEYS = frozenset(
     ["ro", "risk", "why", "pos", "opts", "fx", "sub", "default", "verbs", "when", "dry", "handler", "style", "destroys", "reads", "extends", "recursive", "target", "out", "flags", "unknown", "stop", "only"]

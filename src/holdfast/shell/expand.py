@@ -16,7 +16,7 @@ from holdfast.shell.syntax import Arithmetic, Literal, ShellSyntaxError, Substit
 from holdfast.shell.words import WordReader
 
 # Where a value that is not written in the command comes from.
-FROM_NETWORK, FROM_SECRET, FROM_FILE, FROM_DECODER, FROM_OUTPUT = 1, 2, 4, 8, 16
+FROM_NETWORK, FROM_SECRET, FROM_FILE, FROM_DECODER, FROM_OUTPUT, FROM_SHELL = 1, 2, 4, 8, 16, 32
 MAX_FIELDS = 1024
 MAX_FIELD_LENGTH = 65536
 

@@ -24,13 +24,13 @@ _PERSISTENCE = re.compile(
     r"(?:^|/)\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zprofile|zshenv|zlogin"
     r"|kshrc|cshrc|tcshrc|login|xinitrc|xsessionrc|xprofile|inputrc|pam_environment|rhosts|netrc|forward)\Z"
     r"|(?:^|/)\.config/(?:fish/(?:config\.fish|conf\.d/.*)|autostart/.*|systemd/.*)\Z"
-    r"|(?:^|/)\.ssh/(?:authorized_keys2?|config|rc|environment|id_[^/]*)\Z"
+    r"|(?:^|/)\.ssh/(?:authorized_keys2?|config|rc|environment)\Z"
     r"|(?:^|/)Library/LaunchAgents/"
     r"|^(?:/private)?/etc/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d/.*|cron[^/]*(?:/.*)?|anacrontab|crontab"
     r"|rc\.local|rc\d\.d/.*|init\.d/.*|init/.*|inittab|profile|profile\.d/.*|bash\.bashrc|bashrc|zsh/.*|zshrc"
     r"|environment|ld\.so\.(?:preload|conf)(?:\.d/.*)?|pam\.d/.*|security/.*|ssh/.*|systemd/.*|xdg/autostart/.*"
     r"|update-motd\.d/.*|hosts\.equiv|fstab|polkit-1/.*|doas\.conf|apt/apt\.conf\.d/.*)\Z"
-    r"|^/(?:usr/)?lib/systemd/|^/var/spool/cron|^/usr/local/bin/|^/Library/Launch"
+    r"|^/(?:usr/)?lib/systemd/|^/var/spool/cron|^/Library/Launch"
     r"|(?:^|/)\.git/hooks/",
 )
 _SECRET = re.compile(
@@ -113,6 +113,14 @@ def is_system(path: str) -> bool:
         return False
     first = path[1:].split("/", 1)[0]
     return first in _SYSTEM_ROOTS or first == "" or "*" in first or "?" in first
+
+
+_CRITICAL = re.compile(r"/(?:s?bin|usr/s?bin|lib\w*|usr/lib\w*|boot|dev|System|Windows)/.")
+
+
+def is_critical(path: str) -> bool:
+    """A program, a library, the boot files or a device: what the machine itself consists of."""
+    return _CRITICAL.match(path) is not None and not is_harmless_device(path)
 
 
 def is_persistence(path: str) -> bool:

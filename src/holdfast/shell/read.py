@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.shell.calls import names_shell
 from holdfast.shell.commands import CommandTable, default_table
 from holdfast.shell.expand import Output, Scope
 from holdfast.shell.parse import Parser
@@ -36,6 +37,8 @@ def read_command(
         except ShellSyntaxError as error:
             has_error = True
             record.cannot_know(f"bash would not accept it: {error}")
+            if names_shell(clean):
+                record.finding("dangerous", "escape", program="text that bash would not accept")
             script = parse_leniently(clean, error, walker.parse_budget)
         walker.visit(script, Scope(cwd, home), Output(""), Context())
     except TooComplex as error:

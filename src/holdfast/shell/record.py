@@ -89,8 +89,6 @@ class Record:
         if paths.is_harmless_device(path):
             return 0
         self.effects.append(Effect("reads", path, "", by, whole=whole, certain=certain, path=not context.machine))
-        if paths.is_device(path) and path not in ("/dev/mem",):
-            self.read_only = False
         return FROM_SECRET if is_sensitive(path) else 0
 
     def writes(
@@ -114,22 +112,17 @@ class Record:
         bare = paths.absolute(target.text, scope.cwd, scope.home)
         if paths.is_device(bare):
             self.finding("dangerous", "overwrites_device", target=bare)
-        elif paths.is_persistence(bare):
+        elif paths.is_persistence(bare) and detail not in ("attributes", "directory"):
             self.finding("dangerous", "persists", target=bare)
         elif bare.startswith(("/proc/", "/sys/")):
             risk: Risk = (
                 "dangerous" if bare.startswith(("/proc/sysrq", "/sys/firmware", "/proc/sys/kernel/core")) else "caution"
             )
             self.finding(risk, "overwrites_system", target=bare)
-        elif paths.is_system(bare) and not append and detail != "attributes":
-            risk = (
-                "caution"
-                if re.match(
-                    r"/(?:var/(?:www|log|lib|cache|backups|spool|opt)|opt|srv|usr/local|run|root|usr/share|usr/src|home)/",
-                    bare,
-                )
-                else "dangerous"
-            )
+        elif bare in ("/tmp", "/var/tmp", "/dev/shm"):
+            self.finding("caution", "writes", target=path)
+        elif paths.is_system(bare) and not append and detail not in ("attributes", "directory", "link"):
+            risk = "dangerous" if paths.is_critical(bare) and not target.text.endswith("/") else "caution"
             self.finding(risk, "overwrites_system", target=bare)
         elif _VERSION_CONTROL.search(bare) and detail != "attributes":
             self.finding("dangerous" if "/hooks/" in bare else "caution", "writes", target=bare)
@@ -183,7 +176,7 @@ class Record:
         elif paths.is_persistence(bare) or _VERSION_CONTROL.search(bare) or (paths.is_secret(bare) and not target.glob):
             self.finding("dangerous", "deletes_secret", target=bare)
         elif paths.is_system(bare) and not re.match(
-            r"/(?:var/(?:www|cache|run|lock|tmp|spool|crash)|run|opt|srv|usr/local|root|var/log)/.", bare
+            r"/(?:var/(?:www|cache|run|lock|tmp|spool|crash|lib|backups|opt)|run|opt|srv|usr/local|root|var/log)/.", bare
         ):
             self.finding("dangerous", "deletes_system", target=bare)
         else:

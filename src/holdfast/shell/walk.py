@@ -339,6 +339,9 @@ class Walker(Caller):
                 if operator == "<>" or stdin.taint & (FROM_SECRET | FROM_FILE):
                     self.record.finding("dangerous", "reverse_shell", target=host)
                 continue
+            if operator == "<" and (target.text == "/dev/tty" or target.text in ("$(tty)", "`tty`")):
+                stdin = NOTHING
+                continue
             if operator == "<":
                 taint = self.record.reads(target, scope, context, None)
                 path = paths.absolute(target.text, scope.cwd, scope.home)

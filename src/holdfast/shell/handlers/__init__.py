@@ -42,6 +42,7 @@ HANDLERS: Mapping[str, Handler] = {
     "find": find.find,
     "git": git.git,
     "interpreter": shells.interpreter,
+    "kill": builtins.kill,
     "ln": files.link,
     "mktemp": constants.mktemp,
     "netcat": network.netcat,
@@ -83,4 +84,6 @@ HANDLERS: Mapping[str, Handler] = {
     "git_checkout": special.git_checkout,
     "windows": special.windows,
     "cmd": special.cmd,
+    "m4": special.m4,
+    "setarch": special.setarch,
 }

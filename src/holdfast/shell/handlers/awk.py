@@ -94,6 +94,8 @@ def awk_actions(program: str, variables: dict[str, str]) -> list[tuple[str, str 
     depth = 0
     count = len(tokens)
     for index, (kind, text) in enumerate(tokens):
+        if kind == "string" and text.startswith('"/inet'):
+            actions.append(("reads", text[1:-1]))
         if kind == "name":
             if text in ("print", "printf"):
                 printing, depth = True, 0

@@ -77,6 +77,19 @@ def alias(walker: Caller, call: Call) -> Output:
     return Output(None)
 
 
+def kill(walker: Caller, call: Call) -> Output:
+    walker.note(call)
+    words = [f.text for f in call.fields]
+    if words[:1] in (["-l"], ["-L"], ["--list"], ["-0"]) or words[:2] == ["-s", "0"]:
+        return Output(None)
+    walker.record.read_only = False
+    walker.record.finding("caution", "program", program="kill", why="it stops processes")
+    targets = words[1:] if words and words[0].startswith("-") else words
+    if any(w in ("-1", "1") for w in targets if w != "--") and words[:1] not in (["-n"], ["-s"]):
+        walker.record.finding("dangerous", "program", program="kill", why="it stops every process or the first one")
+    return Output(None)
+
+
 def trap(walker: Caller, call: Call) -> Output:
     """The action of a trap is run sooner or later."""
     walker.note(call)

@@ -31,6 +31,7 @@ class CodeSink:
         self.command = command
         self.secret = False
         self.sends = False
+        self.starts = False
 
     def reads(self, path: str | None, whole: bool = False) -> None:
         if path is None:
@@ -58,6 +59,7 @@ class CodeSink:
         """A process is started: a shell text, an argument list, or something not known."""
         context = replace(self.context, escaped=self.context.via[-1] if self.context.via else "program")
         if code is None:
+            self.starts = True
             self.record.add("runs", "a command built by the program", self.command, certain=False)
             self.record.cannot_know("the inline program starts a command that is not known")
         elif isinstance(code, list):
@@ -96,6 +98,8 @@ class CodeSink:
         self.record.cannot_know(why)
 
     def finish(self) -> None:
+        if self.starts and self.sends:  # it connects, and runs what it is told
+            self.reverse_shell()
         if self.secret and self.sends:
             self.record.finding("dangerous", "exfiltrates", source="a secret file", target="the network")
 

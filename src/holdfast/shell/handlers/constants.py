@@ -139,11 +139,14 @@ def decoder(walker: Caller, call: Call) -> Output | None:
         decoded = "\n".join(line[::-1] for line in text.split("\n")) if text is not None else None
     elif call.name == "tr":
         return _translate(walker, call)
-    elif call.name in ("gunzip", "zcat", "bunzip2", "bzcat", "unxz", "xzcat", "uudecode", "gpg", "zstdcat"):
+    elif call.name in ("uudecode", "gpg"):
         if call.name == "gpg" and not flags & {"-d", "--decrypt"}:
             return None
         walker.apply_leaf(call)
         return Output(None, call.taint | call.stdin.taint | FROM_DECODER)
+    elif call.name not in ("base64", "base32", "basenc", "xxd", "openssl", "rev"):
+        walker.apply_leaf(call)
+        return Output(None, call.taint | call.stdin.taint)
     else:
         return None
     walker.apply_leaf(call)

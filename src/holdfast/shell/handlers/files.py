@@ -12,10 +12,8 @@ from holdfast.shell.options import split_arguments
 if TYPE_CHECKING:
     from holdfast.shell.calls import Call, Caller
 
-_OPEN_MODE = re.compile(
-    r"0?[0-7]?[0-7]?[0-7][2367]\Z|[ao]*\+[rx]*w|=?rwxrwxrwx|(?:^|,)[ugo]*[ao][ugo]*[+=][rx]*w|ugo\+rwx|\+rwx\Z"
-)
-_SETUID = re.compile(r"0?[4-7][0-7]{3}\Z|(?:^|,)[ug]*[+=][rwx]*s")
+_OPEN_MODE = re.compile(r"0?[0-7]?[0-7][0-7][2367]\Z|(?:^|,)[ugo]*[ao][ugoa]*[+=][rxXst]*w|\+rwx\Z")
+_SETUID = re.compile(r"0?[4-7][0-7]{3}\Z|(?:^|,)g*u[ug]*[+=][rwxX]*s|(?:^|,)[+=][rwxX]*s")
 
 
 def transfer(walker: Caller, call: Call, role: str) -> None:

@@ -22,7 +22,8 @@ _ALL_NAMES = re.compile(r"\*+(?:\.\*)?\Z")
 
 
 def find(walker: Caller, call: Call) -> Output:
-    fields = call.fields
+    # A dash pasted from a web page is meant as one; find itself would stop there.
+    fields = [Field("-" + f.text[1:], f.dynamic, f.glob, f.taint) if f.text[:1] in "–—" and f.text else f for f in call.fields]
     walker.note(call)
     starts: list[Field] = []
     index = 0
@@ -85,7 +86,8 @@ def _run(walker: Caller, call: Call, command: list[Field], starts: list[Field], 
     places = [paths.absolute(s.text, call.scope.cwd, call.scope.home) for s in starts]
     for start in starts[:4]:
         base = start.text.rstrip("/") or "/"
-        found = Field(f"{base}/*" if base != "/" else "/*", dynamic=start.dynamic, glob=True, taint=start.taint)
+        below = "$found" if narrow or option.startswith("-ok") else "*"
+        found = Field(f"{base.rstrip('/')}/{below}", dynamic=True, glob=True, taint=start.taint)
         replaced = []
         for value in command:
             if value.text == "{}":
@@ -96,7 +98,7 @@ def _run(walker: Caller, call: Call, command: list[Field], starts: list[Field], 
                 replaced.append(Field(value.text.replace("{}", filler), not in_code, taint=value.taint))
             else:
                 replaced.append(value)
-        if name == "rm" and narrow and not any(re.fullmatch(r"-\w*[rR]\w*|--recursive", f.text) for f in command):
+        if name == "rm" and (narrow or option.startswith("-ok")) and not any(re.fullmatch(r"-\w*[rR]\w*|--recursive", f.text) for f in command):
             walker.record.commands.append(walker.command("rm", replaced, context))
             for target in places[:1]:
                 walker.record.deletes(

@@ -109,7 +109,7 @@ def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> N
     for match in _READ.finditer(code):
         sink.reads(match[1][1:-1])
     if _NETWORK.search(_blank_strings(code)) or re.search(
-        r"require\(['\"](?:https?|net|dgram|tls)['\"]\)|open-uri", code
+        r"require\s*\(?['\"](?:https?|net|dgram|tls|socket|open-uri|un)['\"]", code
     ):
         url = re.search(r"https?://[^\s\"'`)]+", code)
         sink.network(url[0] if url is not None else None)
@@ -117,6 +117,13 @@ def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> N
             sink.reverse_shell()
     if re.search(r"process\.env\b|\bENV\b|%ENV|getenv|\$_ENV", code):
         sink.secret = True
+    if re.search(_SHELL_IN_CODE, code):
+        sink.record.finding("dangerous", "escape", program=sink.context.via[-1] if sink.context.via else language)
+    if language not in ("perl", "ruby", "php", "node", "lua"):
+        sink.unknown(f"a {language} program is not read here")
+        if re.search(r"socket|connect|tcp", code, re.I) and re.search(r"\b(?:exec|run|system|popen|eval|spawn)\b", code):
+            sink.reverse_shell()
+        return
     if dynamic:
         sink.unknown(f"the {language} program holds values of the shell")
     elif understood:
@@ -127,6 +134,7 @@ def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> N
         _foreign_modules(language, code, sink)
 
 
+_SHELL_IN_CODE = re.compile(r"[\"'`({\[\s](?:/usr)?/bin/(?:ba|da|z|k|c|tc|a)?sh\b|\bspawn\s+(?:ba|z)?sh\b|\(shell\b|\(term\s")
 _SAFE_NODE = frozenset(
     ["fs", "path", "os", "util", "url", "crypto", "assert", "events", "stream", "zlib", "querystring", "buffer", "process", "string_decoder", "http", "https", "net", "child_process"]
 )

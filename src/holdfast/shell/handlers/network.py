@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
-from holdfast.shell.expand import FROM_FILE, FROM_NETWORK, FROM_SECRET, Field, Output
+from holdfast.shell.expand import FROM_FILE, FROM_NETWORK, FROM_SECRET, FROM_SHELL, Field, Output
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
@@ -130,9 +130,13 @@ def netcat(walker: Caller, call: Call) -> Output:
     target = " ".join(f.text for f in arguments.positionals) or call.name
     record.add("network", target, call.command, "socket")
     record.finding("caution", "network", target=target)
-    for option in ("-e", "-c", "--exec", "--sh-exec", "--lua-exec"):
-        if option in arguments.flags and not (option == "-c" and arguments.value("-c") is None):
+    for value in arguments.values("-e", "-c", "--exec", "--sh-exec", "--lua-exec"):
+        if re.search(r"(?:^|[\s/])(?:ba|z|da|k|a|c|tc|fi)?sh\b|cmd(?:\.exe)?\b|powershell|python|perl", value.text):
             record.finding("dangerous", "reverse_shell", target=target)
+        else:
+            walker.run_string(value, call.scope.copy(), Output(None), call.context.through(call.name))
+    if call.stdin.taint & FROM_SHELL:
+        record.finding("dangerous", "reverse_shell", target=target)
     if call.stdin.taint & FROM_SECRET or any(f.taint & FROM_SECRET for f in call.fields):
         walker.exfiltration(call)
     elif any(re.match(r"(?:EXEC|SYSTEM|SHELL):", f.text, re.I) for f in arguments.positionals):
@@ -152,11 +156,7 @@ def ssh(walker: Caller, call: Call) -> Output:
     record = walker.record
     record.read_only = False
     for value in arguments.values("-o"):
-        key, _, text = value.text.partition("=")
-        if key.lower() in ("proxycommand", "localcommand", "knownhostscommand", "permitlocalcommand"):
-            if key.lower() != "permitlocalcommand":
-                inner = call.context.through(f"ssh -o {key}", escaped="ssh")
-                walker.run_string(Field(text, value.dynamic), call.scope.copy(), Output(None), inner)
+        _ssh_option(walker, call, value)
     if not arguments.positionals:
         walker.note(call)
         return Output(None)
@@ -185,6 +185,14 @@ def ssh(walker: Caller, call: Call) -> Output:
     return Output(None, output.taint)
 
 
+def _ssh_option(walker: Caller, call: Call, value: Field) -> None:
+    """`-o ProxyCommand=...` runs here, whatever the host is."""
+    key, _, text = re.sub(r"\s*=\s*|\s+", "=", value.text, count=1).partition("=")
+    if key.lower() in ("proxycommand", "localcommand", "knownhostscommand"):
+        inner = call.context.through(f"{call.name} -o {key}", escaped=call.name)
+        walker.run_string(Field(text.lstrip("; "), value.dynamic), call.scope.copy(), Output(None), inner)
+
+
 def rsync(walker: Caller, call: Call) -> Output:
     """rsync and scp: `host:path` is elsewhere, everything else is here."""
     arguments = call.arguments = split_arguments(call.fields, call.spec.get("opts", {}), call.spec.get("style", ""))
@@ -200,6 +208,8 @@ def rsync(walker: Caller, call: Call) -> Output:
                 walker.run_string(
                     value, scope.copy(), Output(None), context.through(f"{call.name} {option}", escaped=call.name)
                 )
+    for value in arguments.values("-o"):
+        _ssh_option(walker, call, value)
     remote = [n for n in names if _REMOTE_PATH.match(n.text)]
     for value in remote:
         record.add("network", value.text, by, call.name, value.certain)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ _WRITE_METHODS = frozenset(
 )
 _PERMISSIONS = frozenset(["os.chmod", "os.chown", "os.lchown", "shutil.chown", "os.setuid", "os.setgid", "os.seteuid", "os.setresuid"])
 _NETWORK_MODULES = frozenset(
-    ["requests", "httpx", "aiohttp", "urllib.request", "urllib3", "smtplib", "ftplib", "telnetlib", "http.client", "socket", "xmlrpc", "paramiko", "socketserver", "http.server", "websocket", "websockets", "boto3"]
+    ["requests", "httpx", "aiohttp", "urllib.request", "urllib3", "smtplib", "ftplib", "telnetlib", "http.client", "urllib.urlretrieve", "urllib.urlopen", "socket", "xmlrpc", "paramiko", "socketserver", "http.server", "websocket", "websockets", "boto3"]
 )
 _NETWORK_SAFE = frozenset(
     ["socket.gethostname", "socket.getfqdn", "socket.AF_INET", "socket.inet_aton", "socket.inet_ntoa", "socket.getservbyname"]
@@ -43,6 +44,7 @@ _SAFE_METHODS = frozenset(
     ["append", "extend", "insert", "pop", "remove", "clear", "index", "count", "sort", "reverse", "copy", "keys", "values", "items", "get", "setdefault", "update", "join", "split", "rsplit", "splitlines", "strip", "lstrip", "rstrip", "lower", "upper", "title", "capitalize", "replace", "format", "encode", "decode", "startswith", "endswith", "find", "rfind", "isdigit", "isalpha", "isalnum", "isspace", "zfill", "center", "ljust", "rjust", "partition", "rpartition", "read", "readline", "readlines", "read_text", "read_bytes", "exists", "is_file", "is_dir", "iterdir", "glob", "rglob", "resolve", "absolute", "stat", "relative_to", "with_suffix", "group", "groups", "groupdict", "findall", "search", "match", "sub", "finditer", "fullmatch", "hexdigest", "digest", "strftime", "isoformat", "timestamp", "date", "now", "today", "total_seconds", "add", "discard", "union", "intersection", "difference", "most_common", "elements", "write", "flush", "close", "seek", "tell", "isatty", "namelist", "infolist", "getnames", "tolist", "translate", "casefold", "swapcase", "expandtabs", "hex", "as_posix", "parse", "getroot", "iter", "findtext", "sections", "options", "cursor", "execute", "fetchall", "fetchone", "fetchmany", "text", "json", "stem", "name", "expanduser", "open", "mro", "fromkeys", "isnumeric", "isupper", "islower", "year", "month", "day", "hour", "weekday", "isocalendar"]
 )
 _MAX_NODES = 4000
+_PRINT_STATEMENT = re.compile(r"\bprint[ \t]+(?!\()(?!print\()([^;\n#]+)")
 
 
 def read_python(code: str, sink: CodeSink, dynamic: bool) -> None:
@@ -51,6 +53,10 @@ def read_python(code: str, sink: CodeSink, dynamic: bool) -> None:
             warnings.simplefilter("ignore")
             tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        modern = _PRINT_STATEMENT.sub(r"print(\1)", code)
+        if modern != code:  # Python 2 wrote print without parentheses
+            read_python(modern, sink, dynamic)
+            return
         from holdfast.shell.handlers.lexical import read_lexically  # noqa: PLC0415
 
         sink.unknown("the Python program is not understood")

@@ -53,6 +53,7 @@ def read_sed_script(walker: Caller, call: Call, script: Field) -> None:
             if text:
                 walker.run_string(Field(text, script.dynamic), call.scope.copy(), Output(None), inner)
                 walker.record.finding("caution", "runs", target=text)
+                walker.record.read_only = False
             else:
                 walker.record.add("runs", "the text it edits", call.command, "sed e", certain=False)
                 walker.record.finding("dangerous", "hides", how="sed runs the text it edits as a command")
@@ -90,7 +91,9 @@ def sed_actions(script: str) -> list[tuple[str, str]]:
                 assert flags is not None
                 at = flags.end()
                 if "e" in flags[0].lower().replace("i", ""):
-                    actions.append(("e", re.sub(r"\\(.)", r"\1", replacement) if "&" not in replacement else ""))
+                    if "&" not in replacement and replacement:
+                        actions.append(("e", re.sub(r"\\(.)", r"\1", replacement)))
+                    actions.append(("e", ""))
                 if script[at : at + 1] == "w":
                     end = _line_end(script, at)
                     actions.append(("w", script[at + 1 : end].strip()))
@@ -124,22 +127,18 @@ def sed_actions(script: str) -> list[tuple[str, str]]:
 
 
 def _closing(script: str, at: int, delimiter: str) -> int:
-    in_class = False
+    """The end of a pattern: the delimiter inside `[...]` is an ordinary character."""
     while at < len(script):
         char = script[at]
         if char == "\\":
             at += 2
             continue
-        if char == "[" and not in_class:
-            in_class = (
-                script.find("]", at + 1) > 0
-                and delimiter != "["
-                and delimiter
-                not in script[at + 1 : script.find("]", at + 2) if script.find("]", at + 2) > 0 else at + 1]
-            )
-        elif char == "]":
-            in_class = False
-        if char == delimiter and not in_class:
+        if char == "[" and delimiter != "[":
+            end = script.find("]", at + (3 if script.startswith("[^", at) else 2))
+            if end > 0 and "\n" not in script[at:end] and (script.count(delimiter, at, end) < 2 or "[:" in script[at:end]):
+                at = end + 1
+                continue
+        if char == delimiter:
             return at + 1
         at += 1
     return len(script)

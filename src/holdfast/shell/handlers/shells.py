@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
-from holdfast.shell.expand import FROM_DECODER, FROM_FILE, FROM_NETWORK, FROM_SECRET, Field, Output
+from holdfast.shell.expand import FROM_DECODER, FROM_FILE, FROM_NETWORK, FROM_SECRET, FROM_SHELL, Field, Output
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
     from holdfast.shell.calls import Call, Caller
 
 _SHELL_OPTIONS = {"-O": "val", "-o": "val", "+O": "val", "+o": "val", "--rcfile": "script", "--init-file": "script"}
-_REMOTE = re.compile(r"ssh|docker|podman|kubectl|oc|container|lxc|vagrant|multipass|nerdctl|crictl|machinectl|chroot")
 
 
 def shell(walker: Caller, call: Call) -> Output:
@@ -90,18 +89,19 @@ def _from_input(walker: Caller, call: Call, child: object, interactive: bool) ->
     if stdin.taint:
         walker.record.cannot_know(f"{call.name} runs what it is given")
         walker.record.add("runs", call.name, call.command, "input", certain=False)
-        return Output(None)
+        return Output(None, FROM_SHELL)
     walker.record.add("runs", call.name, call.command, "interactive")
     walker.record.cannot_know(f"{call.name} is an interactive shell")
     context = call.context
-    remote = any(_REMOTE.match(wrapper) for wrapper in context.via)
+    remote = bool(context.machine)
     if context.elevated and not remote:
         walker.record.finding("dangerous", "escalates", how=f"{context.via[-1]} opens a shell with more rights")
     elif context.escaped or context.inline:
         walker.record.finding("dangerous", "escape", program=context.escaped or context.via[-1])
-    elif context.via and not remote and context.via[-1] not in ("exec", "bash -c", "command", "time"):
-        walker.record.finding("dangerous", "escape", program=context.via[-1])
-    return Output(None)
+    elif not remote and context.via != ("exec",):
+        program = context.via[-1] if context.via else call.name
+        walker.record.finding("dangerous", "escape", program=program)
+    return Output(None, FROM_SHELL)
 
 
 def evaluate(walker: Caller, call: Call) -> Output:
@@ -157,7 +157,7 @@ def interpreter(walker: Caller, call: Call) -> Output:
     walker.note(call)
     by, scope, context = call.command, call.scope, call.context
     ran = False
-    for name in ("--version", "--help", "-V", "-h") + (("-v",) if language in ("node", "php", "ruby", "lua") else ()):
+    for name in ("--version", "--help", "-V", "-h") + (("-v", "-i", "-m") if language == "php" else ()) + (("-v",) if language in ("node", "php", "ruby", "lua") else ()):
         if arguments.has(name) and len(call.fields) == 1:
             return Output(None)
     in_place = arguments.has("-i") and language in ("perl", "ruby")
@@ -165,6 +165,12 @@ def interpreter(walker: Caller, call: Call) -> Output:
     if pieces:
         ran = True
         text = "\n".join(v.text for v in pieces)
+        for loaded in arguments.values("-M", "-m") if language == "perl" else ():
+            text = f"use {loaded.text.partition('=')[0]};\n{text}"
+        for loaded in arguments.values("-r") if language == "ruby" else ():
+            if loaded.text not in ("json", "csv", "date", "time", "set", "yaml", "erb", "digest", "pp", "fileutils", "base64"):
+                walker.record.cannot_know(f"the library {loaded.text} is loaded")
+            text = f"require '{loaded.text}'\n{text}"
         taint = 0
         for value in pieces:
             taint |= value.taint

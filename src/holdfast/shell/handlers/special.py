@@ -545,8 +545,8 @@ def exiftool(walker: Caller, call: Call) -> Output | None:
 
 
 def mount(walker: Caller, call: Call) -> Output | None:
-    texts = " ".join(f.text for f in call.fields)
-    if re.search(r"bind\b.*\s/(?:bin|usr|etc|lib)|\s/(?:etc|bin|usr/bin)/\S+\s*$", texts):
+    target = call.fields[-1].text if len(call.fields) > 1 else ""
+    if re.match(r"/(?:s?bin|usr/s?bin|etc|lib\w*)(?:/|\Z)", target):
         walker.record.finding("dangerous", "escalates", how="it puts another file in the place of one of the system")
     return None
 
@@ -629,3 +629,22 @@ def cmd(walker: Caller, call: Call) -> Output | None:
                 rest.replace("\\", "/"), call.scope.copy(), call.stdin, call.context.through("cmd /c")
             )
     return None
+
+
+def m4(walker: Caller, call: Call) -> Output | None:
+    text = call.stdin.text or ""
+    for code in re.findall(r"(?:esyscmd|syscmd)\(`?([^)']*)", text):
+        walker.run_text(code, call.scope.copy(), Output(None), call.context.through("m4", escaped="m4"))
+    return None
+
+
+def setarch(walker: Caller, call: Call) -> Output:
+    """`setarch x86_64 -R program`: the architecture may be left out."""
+    words = [f for f in call.fields if not f.text.startswith("-")]
+    if words and re.fullmatch(r"x86_64|i[3-6]86|linux(?:32|64)|ppc\w*|sparc\w*|s390x?|arm\w*|aarch64|mips\w*|uname26", words[0].text):
+        words = words[1:]
+    if not words:
+        walker.note(call)
+        return Output(None)
+    index = call.fields.index(words[0])
+    return walker.run_fields(call.fields[index:], call.scope, call.stdin, call.context.through(call.name))

@@ -52,7 +52,7 @@ TABLE = {
     "javap|jps|jstack|jstat|jinfo|jmap|jcmd|jdeps|gcov": {"ro": True, "pos": "text", "opts": {"-dump": "write"}, "when": [["opt~dump", {"ro": False}]]},
     "gdb|lldb|cdb|pdb|dlv|rust-gdb|cgdb": {"pos": "read", "risk": "caution", "why": "it runs a program under its control", "unknown": "it runs a program under its control",
                         "opts": {"-ex": "gdb", "-x": "script", "-p": "val", "-c": "val", "-o": "gdb", "--eval-command": "gdb", "-iex": "gdb", "--init-eval-command": "gdb", "-ix": "script", "-b": "?val"}, "style": "dash", "handler": "debugger"},
-    "m4": {"ro": True, "pos": "read", "opts": {"-D": "val", "-I": "val", "-o": "val"}},
+    "m4": {"pos": "read", "opts": {"-D": "val", "-I": "val", "-o": "val"}, "unknown": "it runs macros, which may run commands", "handler": "m4"},
     "prettier|black|isort|autopep8|yapf|autoflake|pyupgrade|gofmt|goimports|gofumpt|rustfmt|clang-format|shfmt|stylua|terraform-fmt|buildifier|ocamlformat|ormolu|fourmolu|nixfmt|alejandra|nixpkgs-fmt|sqlfluff|sqlfmt|pg_format|djlint|mdformat|taplo|dprint|google-java-format|elm-format|astyle|uncrustify|indent|tidy-html|jsonnetfmt|cue_fmt|docformatter|add-trailing-comma|reorder-python-imports|ufmt|blue|pyink|csharpier|dotnet-format|erlfmt|zigfmt|efmt": {
         "pos": "write", "risk": "caution", "why": "it formats files in place",
         "opts": {"-l": "val", "--line-length": "val", "--config": "read", "-c": "?val", "-i": "?val", "--style": "val", "--parser": "val"},

@@ -2,7 +2,7 @@
 
 TABLE = {
     ":|true|false|shift|return|break|continue|exit|logout|wait|times|getopts|let|caller|compgen|complete|compopt"
-    "|suspend|fc|dirs|jobs|fg|bg|disown|help|bind|enable|setopt|unsetopt|autoload|zmodload|rehash|yes|sleep|select": {
+    "|suspend|fc|dirs|jobs|fg|bg|disown|help|bind|setopt|unsetopt|autoload|zmodload|rehash|yes|sleep|select": {
         "ro": True,
         "pos": "text",
     },
@@ -26,15 +26,10 @@ TABLE = {
         "out": "secret",
         "pos": "text",
         "when": [
-            ["-c|-d|-w", {"ro": False, "risk": "dangerous", "why": "it erases the record of commands"}],
-            ["-a|-n|-r|-s", {"ro": False, "risk": "caution", "why": "it changes the history file"}],
+            ["-c", {"ro": False, "risk": "dangerous", "why": "it erases the record of commands"}],
+            ["-a|-n|-r|-s|-d|-w", {"ro": False, "risk": "caution", "why": "it changes the history"}],
         ],
     },
-    "kill": {
-        "pos": "text",
-        "risk": "caution",
-        "why": "it stops processes",
-        "when": [["-l|-L|-0|--list", {"ro": True, "risk": "safe"}],
-                 ["arg~^-1$|^1$", {"risk": "dangerous", "why": "it stops every process or the first one"}]],
-    },
+    "enable": {"ro": True, "pos": "text", "opts": {"-f": "val"}, "when": [["-f", {"ro": False, "risk": "dangerous", "why": "it loads a library into the shell"}]]},
+    "kill": {"handler": "kill"},
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """Shells and interpreters of programming languages."""
 
 TABLE = {
-    "bash|sh|zsh|dash|ksh|ash|mksh|rbash|yash|rksh|ksh93|fish|csh|tcsh|rzsh|bash-static|elvish|xonsh|osh|oil|nu": {"handler": "shell"},
+    "posh|sash|rc|bash|sh|zsh|dash|ksh|ash|mksh|rbash|yash|rksh|ksh93|fish|csh|tcsh|rzsh|bash-static|elvish|xonsh|osh|oil|nu": {"handler": "shell"},
     "python|pypy|ipython|bpython|jython|micropython|py|pythonw|sage": {
         "handler": "interpreter",
         "target": "python",
@@ -47,6 +47,6 @@ TABLE = {
         "when": [["-version|--version|-help|--help|-showversion", {"ro": True, "pos": "text"}]],
         "handler": "java",
     },
-    "pwsh|powershell": {"pos": "script", "opts": {"-c": "code:powershell", "-Command": "code:powershell", "-File": "script", "-EncodedCommand": "code:encoded", "-enc": "code:encoded", "-e": "code:encoded", "-ec": "code:encoded", "-ExecutionPolicy": "val", "-ep": "val", "-w": "val", "-WindowStyle": "val", "-f": "script"}, "style": "dash"},
+    "pwsh|powershell": {"handler": "interpreter", "target": "powershell", "opts": {"-c": "code:powershell", "-Command": "code:powershell", "-File": "script", "-EncodedCommand": "code:encoded", "-enc": "code:encoded", "-e": "code:encoded", "-ec": "code:encoded", "-ExecutionPolicy": "val", "-ep": "val", "-w": "val", "-WindowStyle": "val", "-f": "script"}, "style": "dash"},
     "cmd": {"pos": "text", "risk": "caution", "handler": "cmd"},
 }  # fmt: skip

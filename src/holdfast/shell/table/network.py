@@ -147,6 +147,7 @@ TABLE = {
                              "when": [["-z", {"risk": "dangerous", "why": "it runs a program on every capture file"}]]},
     "iftop|nethogs|bmon|nload|vnstat|iptraf|ss|netstat|networkQuality|arp-scan|tcpstat|sockstat": {"ro": True, "pos": "text"},
     "ss": {"ro": True, "pos": "text", "opts": {"-A": "val", "-f": "val", "-F": "read", "-D": "write", "--diag": "write"}, "when": [["-K|--kill", {"ro": False, "risk": "caution", "why": "it closes connections"}]]},
+    "whois": {"ro": True, "pos": "host", "opts": {"-h": "val", "-p": "val"}, "when": [["-h|-p", {"ro": False, "fx": ["network"]}]]},
     "dig|host|nslookup|drill|kdig": {"ro": True, "pos": "host", "style": "plus", "opts": {"-f": "read", "-t": "val", "-p": "val", "-x": "val", "-b": "val", "-k": "read", "-c": "val", "-q": "val", "-y": "val"}},
     "grpcurl|websocat|wscat|evans|grpcui|insomnia|hurl|bruno|step-cli": {"pos": "text", "risk": "caution", "why": "it sends requests", "fx": ["network"], "opts": {"-d": "upload", "-H": "val", "-proto": "read", "-c": "val"}},
     "w3m|lynx|links|elinks|links2|browsh|chromium|google-chrome|google-chrome-stable|firefox|chrome|brave|msedge|safari|epiphany|qutebrowser": {"pos": "host", "risk": "caution", "why": "it opens a page", "fx": ["network"], "opts": {"-o": "val", "-c": "val", "--user-data-dir": "val"}, "when": [["-dump|--dump-dom", {"risk": "caution"}], ["opt~^--(?:gpu-launcher|renderer-cmd-prefix|utility-cmd-prefix|browser-subprocess-path)", {"risk": "dangerous", "why": "it starts another program"}]]},

@@ -289,7 +289,7 @@ TABLE = {
                  ["-i|--install|--unpack|-R", {"pos": "pkg", "fx": ["installs"]}], ["-P|--purge|-r|--remove", {"fx": ["installs:remove"]}], ["-r|--remove|-P|--purge --force-all|--force-depends|--force-remove-essential", {"risk": "dangerous", "why": "it removes packages by force"}],
                  ["opt~^--force-remove|^--force-all", {"risk": "dangerous", "why": "it changes packages by force"}]],
     },
-    "dpkg-query|dpkg-deb|apt-show-versions|deborphan|debfoster|debsums|rpmquery|repoquery|equery|eix|qlist|pkg-config|pkgconf|pkg_info|apt-rdepends|popularity-contest|check-support-status|dpkg-architecture|needrestart": {"ro": True, "pos": "text", "opts": {"-f": "val", "-W": "?val"}, "when": [["-b|--build|-x|-X|--extract|-R|-e", {"ro": False, "risk": "caution", "fx": ["writes:."]}]]},
+    "dpkg-query|dpkg-deb|apt-show-versions|deborphan|debfoster|debsums|rpmquery|repoquery|equery|eix|qlist|pkg-config|pkgconf|pkg_info|apt-rdepends|popularity-contest|check-support-status|dpkg-architecture|needrestart": {"ro": True, "pos": "text", "opts": {"-f": "val", "-W": "?val"}, "when": [["--eval|--pipe|-E", {"ro": False, "risk": "dangerous", "why": "it evaluates macros, which run commands"}], ["-b|--build|-x|-X|--extract|-R|-e", {"ro": False, "risk": "caution", "fx": ["writes:."]}]]},
     "dpkg-reconfigure|debconf-set-selections|update-alternatives|alternatives|update-rc.d|update-initramfs|update-grub|grub-install|grub-mkconfig|grub2-mkconfig|dracut|mkinitcpio|mkinitrd|ldconfig|depmod|update-ca-certificates|update-ca-trust|trust|locale-gen|localedef|update-locale|dpkg-divert|dpkg-statoverride|newaliases|postmap|postalias|a2ensite|a2dissite|a2enmod|a2dismod|update-desktop-database|update-mime-database|gtk-update-icon-cache|fc-cache|mandb|makewhatis|updatedb|ucf|update-binfmts|kernel-install|bootctl|efibootmgr|grubby|grub-set-default|fw_setenv": {
         "pos": "text", "risk": "caution", "why": "it changes the system's settings", "opts": {"-o": "write"}, "when": [["--list|--display|-l|--query|-p|-v|list", {"ro": True, "risk": "safe", "only": True}], ["-B|--delete-bootnum", {"risk": "dangerous", "why": "it deletes a boot entry"}]]},
     "dnf|yum|microdnf|dnf5|tdnf|yumdownloader|zypper|rpm-ostree|urpmi|urpme|swupd|eopkg|apt-rpm": _DNF,
@@ -298,7 +298,7 @@ TABLE = {
                 "remove|rm|removerepo|rr|removelock|rl|clean|cc": _REMOVE, "update|up|dist-upgrade|dup|patch|modifyrepo|mr|renamerepo|nr": _UPDATE}
     },
     "rpm": {
-        "pos": "text", "risk": "caution", "why": "it changes packages", "opts": {"--root": "val", "--eval": "code:rpm", "--pipe": "shell", "--qf": "val", "--queryformat": "val"},
+        "pos": "text", "risk": "caution", "why": "it changes packages", "opts": {"--root": "val", "--eval": "code:rpm", "-E": "code:rpm", "--pipe": "shell", "--qf": "val", "--queryformat": "val"},
         "when": [["-q|--query|-V|--verify|-K|--checksig|--showrc|--querytags|--version !--pipe !--eval", {"ro": True, "risk": "safe", "only": True}], ["-i|-U|-F|--install|--upgrade", {"pos": "pkg", "fx": ["installs"]}], ["-e|--erase", {"fx": ["installs:remove"]}],
                  ["-e|--erase --nodeps|--allmatches", {"risk": "dangerous", "why": "it removes packages by force"}]],
     },

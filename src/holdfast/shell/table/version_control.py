@@ -545,7 +545,7 @@ TABLE = {
         },
         "default": {"risk": "caution", "why": "it changes the work copy", "fx": ["writes:."], "pos": "text"},
     },
-    "svnadmin|svnlook|cvs|bzr|fossil|darcs|jj|sl|p4|pijul": {"verbs": "repository", "reads": "st status log diff cat annotate tree obslog op"},
+    "svnadmin|svnlook|cvs|bzr|fossil|darcs|jj|p4|pijul": {"verbs": "repository", "reads": "st status log diff cat annotate tree obslog op"},
     "gh": {
         "verbs": "github",
         "destroys": "archive",
