@@ -61,7 +61,8 @@ def keeps_protected(before, after, turns, narrowed):
         words = [item for item in expected if item.kind in ("user", "system") and not is_summary(item)]
         replies = steps(expected)
         expected = expected[replies[-turns] if len(replies) > turns else 0 :]
-        if [item for item in after if item.kind in ("user", "system")][-len(words) :] != words:
+        said = [item for item in after if item.kind in ("user", "system")]
+        if said[len(said) - len(words) :] != words:
             return False
     return list(after[len(after) - len(expected) :]) == list(expected)
 
