@@ -1,4 +1,4 @@
-"""Many processes on one store, appending and deciding at once; print what each did and what is there. `HOME N SECONDS`"""
+"""Many processes on one store, appending and deciding at once; print what each did and found. `HOME N SECONDS`"""
 
 import json
 import os

@@ -169,18 +169,16 @@ class AuditLog:
         if not rows:
             return
         size = os.fstat(descriptor).st_size
-        lines = [(start, line.encode() + b"\n") for _, start, line in rows]
-        first = lines[0][0]
-        last = lines[-1][0] + len(lines[-1][1])
-        if not first <= size <= last:
-            self._append_to_altered(descriptor, [line for _, line in lines])
-            return
-        data = b"".join(line for _, line in lines)
-        start = next((at for at, line in lines if at + len(line) > size), last)
-        if b"\0" in os.pread(descriptor, size - first, first):
-            start = first  # a power cut can leave a hole where text was
-        if start < last:
-            _write_at(descriptor, data[start - first :], start)
+        first = rows[0][1]
+        lines = [line.encode() + b"\n" for _, _, line in rows]
+        expected = b"".join(lines)
+        there = os.pread(descriptor, len(expected) + 1, first)
+        if size >= first and expected.startswith(there):
+            _write_at(descriptor, expected[len(there) :], size)
+        elif size >= first and b"\0" in there and len(there) <= len(expected):
+            _write_at(descriptor, expected, first)  # a power cut can leave a hole where text was
+        else:
+            self._append_to_altered(descriptor, lines)
 
     def _append_to_altered(self, descriptor: int, lines: list[bytes]) -> None:
         """The file is not as we left it: go on at its end, so that `verify` has only the alteration to tell of."""
