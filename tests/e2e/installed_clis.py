@@ -19,10 +19,10 @@ def pinned_packages() -> dict[str, str]:
     return {fields[0]: f"{fields[1]}@{fields[2]}" for fields in lines if fields}
 
 
-def missing_for(name: str) -> str | None:
+def missing_for(name: str, clis: Path = CLIS) -> str | None:
     """What has to be installed before this CLI can be driven; None when all is there."""
     package = pinned_packages()[name]
-    stamp = CLIS / name / "installed"
+    stamp = clis / name / "installed"
     if not stamp.exists() or stamp.read_text().strip() != package:
         return f"{package} is not in .tools/clis; run: tools/install_clis.sh {name}"
     if name == "opencode" and shutil.which("rg", path=CLEAN_PATH) is None:
@@ -32,9 +32,9 @@ def missing_for(name: str) -> str | None:
     return None
 
 
-def requires_cli(*names: str) -> pytest.MarkDecorator:
+def requires_cli(*names: str, clis: Path = CLIS) -> pytest.MarkDecorator:
     """Skips a test whose CLI is not there; CI fails on a reason that begins `installable:`."""
-    missing = [reason for reason in map(missing_for, names) if reason]
+    missing = [reason for name in names if (reason := missing_for(name, clis))]
     return pytest.mark.skipif(bool(missing), reason=f"installable: {'; '.join(missing)}")
 
 
