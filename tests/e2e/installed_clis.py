@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -39,5 +40,5 @@ def requires_cli(*names: str, clis: Path = CLIS) -> pytest.MarkDecorator:
 
 
 def find_node() -> str | None:
-    """The Node that runs Gemini CLI: the system's own, else the one of tools/install_node.sh."""
-    return shutil.which("node", path=f"/usr/bin:/usr/local/bin:{ROOT / '.tools' / 'bin'}")
+    """The Node that runs Gemini CLI: that of tools/install_node.sh, which is there where the system's is too old."""
+    return shutil.which("node", path=f"{ROOT / '.tools' / 'bin'}:{os.environ.get('PATH', CLEAN_PATH)}")

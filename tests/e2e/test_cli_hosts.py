@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from e2e.cli_hosts import ClaudeCode, Codex, Gemini, OpenCode
@@ -43,6 +45,17 @@ def test_claude_code_writes_reads_and_runs(tmp_path):
     assert third.result_of("call_2_1") == "hi"
     assert "call_2_1" in run.transcript.read_text()
     assert server.unrouted == []
+
+
+@requires_cli("claude-code")
+def test_claude_code_takes_several_messages_from_its_input(tmp_path):
+    def said(text):
+        return json.dumps({"type": "user", "message": {"role": "user", "content": text}}) + "\n"
+
+    with AnthropicServer(Script("one", "two")) as server:
+        host = ClaudeCode(tmp_path, server.url)
+        run = host.run("", arguments=["--input-format", "stream-json"], stdin=said("first") + said("second"))
+    assert [event["result"] for event in run.events_of("result")] == ["one", "two"], run.explain()
 
 
 @requires_cli("opencode")
