@@ -29,7 +29,7 @@ def parse_key(text: str) -> Path:
     """The full path of a key; raises `KeyNameError` when it cannot be read or names nothing."""
     parts: list[str | int] = []
     at = 0
-    while at < len(text):
+    while at < len(text) or not parts:
         match = _PART.match(text, at)
         if match is None or (match["name"] and bool(match["dot"]) != bool(parts)):
             raise KeyNameError(f"{text!r} is not a key: write it like truncation.maxLines or permission.rules[0]")
@@ -70,7 +70,7 @@ def kind_at(path: Path) -> Any:
     """The type that a path leads to; raises `KeyNameError`."""
     kind: Any = Settings
     for depth, part in enumerate(path):
-        kind = _inner(_without_none(kind), part)
+        kind = _inner(leaf_kind(kind), part)
         if kind is None:
             raise KeyNameError(_unknown(path, depth))
     return kind
@@ -90,7 +90,8 @@ def _inner(kind: Any, part: str | int) -> Any:
     return None
 
 
-def _without_none(kind: Any) -> Any:
+def leaf_kind(kind: Any) -> Any:
+    """The type without the possibility of null."""
     if get_origin(kind) in (Union, types.UnionType):
         options = [option for option in get_args(kind) if option is not type(None)]
         return options[0] if len(options) == 1 else kind
@@ -99,7 +100,7 @@ def _without_none(kind: Any) -> Any:
 
 def _unknown(path: Path, depth: int) -> str:
     text = f"no setting is called {key_text(path)!r}"
-    parent = _without_none(kind_at(path[:depth]))
+    parent = leaf_kind(kind_at(path[:depth]))
     known = list(fields_of(parent)) if dataclasses.is_dataclass(parent) and isinstance(parent, type) else []
     if depth == 0:
         known += fields_of(RuntimeSettings)
@@ -111,7 +112,7 @@ def _unknown(path: Path, depth: int) -> str:
 
 def takes_text(kind: Any) -> bool:
     """Whether every value of the type is a string, so that quotes may be left out on the command line."""
-    kind = _without_none(kind)
+    kind = leaf_kind(kind)
     if get_origin(kind) is Literal:
         return all(isinstance(option, str) for option in get_args(kind))
     return kind is str
@@ -119,7 +120,7 @@ def takes_text(kind: Any) -> bool:
 
 def leaves(kind: Any, value: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
     """Every single setting below a plain value: its path, its type and its value; a list of objects item by item."""
-    kind = _without_none(kind)
+    kind = leaf_kind(kind)
     if dataclasses.is_dataclass(kind) and isinstance(kind, type) and isinstance(value, Mapping):
         for key, (_, inner) in fields_of(kind).items():
             yield from leaves(inner, value[key], (*path, key))

@@ -32,7 +32,10 @@ def audit_group() -> None:
 def show(
     context: Context, session: str | None, limit: int, decision: str | None, domain: str | None, as_json: bool
 ) -> None:
-    """Show the latest decisions, oldest first: when, what, on which targets, by which rule, by whom."""
+    """Show the latest decisions.
+
+    Oldest first: when, what, on which targets, by which rule and by whom.
+    """
     chosen = (
         entry
         for entry in entries(context, session)
@@ -48,7 +51,10 @@ def show(
 @json_option
 @pass_context
 def verify(context: Context, session: str | None, as_json: bool) -> None:
-    """Check that no line was removed, changed, moved, added or cut. Exit code 1 when one was."""
+    """Check that the record is whole.
+
+    Exit code 1 when a line was removed, changed, moved, added or cut.
+    """
     if not context.has_store:
         emit({"ok": True, "files": 0, "entries": 0, "problems": []}, "nothing recorded", as_json)
         return
@@ -68,12 +74,13 @@ def verify(context: Context, session: str | None, as_json: bool) -> None:
 @audit_group.command()
 @session_option
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File [default: stdout].")
-@click.option("--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
+@click.option("--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True, help="How.")
 @json_option
 @pass_context
 def export(context: Context, session: str | None, output: Path | None, form: str, as_json: bool) -> None:
-    """Copy the record: JSON Lines with every field and the chain's hashes, or CSV for a spreadsheet.
+    """Copy the record.
 
+    As JSON Lines with every field and the chain's hashes, or as CSV for a spreadsheet.
     With --json and --output, what was written is told as JSON.
     """
     count = 0

@@ -40,7 +40,10 @@ def path(context: Context, as_json: bool) -> None:
 @json_option
 @pass_context
 def show(context: Context, origin: bool, changed: bool, as_json: bool) -> None:
-    """Print the configuration in force: defaults, file, environment, --set."""
+    """Print the configuration in force.
+
+    That is the defaults, overlaid with config.jsonc, the environment and --set.
+    """
     from holdfast.core.decode import encode
     from holdfast.core.setting_keys import short_key
     from holdfast.store.config_layers import DEFAULT, merge
@@ -84,7 +87,9 @@ def get(context: Context, key: str, as_json: bool) -> None:
 @json_option
 @pass_context
 def set_(context: Context, key: str, value: str, as_json: bool) -> None:
-    """Write one setting into config.jsonc; comments and everything else in it stay.
+    """Write one setting into config.jsonc.
+
+    Comments and everything else in the file stay as they are.
 
     VALUE is JSON; where only text fits, quotes may be left out. Nothing is written unless the result is right.
     """
@@ -114,7 +119,10 @@ def set_(context: Context, key: str, value: str, as_json: bool) -> None:
 @json_option
 @pass_context
 def unset(context: Context, key: str, as_json: bool) -> None:
-    """Take one setting out of config.jsonc, so that its default holds again."""
+    """Give one setting its default again.
+
+    It is taken out of config.jsonc; everything else in the file stays as it is.
+    """
     from holdfast.core.setting_keys import key_text, parse_key
     from holdfast.store.config_write import unset_value
 
@@ -133,7 +141,10 @@ def unset(context: Context, key: str, as_json: bool) -> None:
 @json_option
 @pass_context
 def validate(context: Context, file: Path | None, as_json: bool) -> None:
-    """Check config.jsonc (or FILE) and the agents; every problem with file, line, column and key."""
+    """Check config.jsonc and the agents, or FILE.
+
+    Every problem is told with file, line, column and key.
+    """
     from holdfast.store.agent_files import load_agents
     from holdfast.store.config_file import Inline, load_config
     from holdfast.store.config_problems import ConfigError

@@ -111,7 +111,7 @@ def remove(context: Context, number: int, as_json: bool) -> None:
 @rules_group.command("test")
 @click.argument("domain", type=DOMAIN)
 @click.argument("what")
-@click.option("--mode", type=MODE, default="agent", show_default=True)
+@click.option("--mode", type=MODE, default="agent", show_default=True, help="Mode of the session.")
 @click.option("--expect", type=DECISION, help="Exit with code 1 when the decision is another one.")
 @json_option
 @pass_context

@@ -39,7 +39,6 @@ class LazyCommand:
         return command
 
 
-# Errors that are told in one line, by where they are defined: naming them must not import them. See exit-codes.md.
 EXIT_PROBLEM = 1
 EXIT_USAGE = 2
 EXIT_CONFIG = 3
@@ -47,6 +46,18 @@ EXIT_STORE = 4
 EXIT_HOME = 5
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
+EXIT_MEANINGS = {
+    0: "All is well, and what was asked for is done.",
+    EXIT_PROBLEM: "The command ran and found a problem: `doctor` a fault, `audit verify` a touched record.",
+    EXIT_USAGE: "The command was called wrongly, or names something that does not exist.",
+    EXIT_CONFIG: "The configuration, an agent file or the credentials are wrong or cannot be written; "
+    "nothing was started or changed.",
+    EXIT_STORE: "The store cannot be opened, read or written; nothing acknowledged is lost.",
+    EXIT_HOME: "The home or the vault cannot be used.",
+    EXIT_INTERNAL: "A fault of Holdfast itself. `HOLDFAST_DEBUG=1` shows where.",
+    EXIT_INTERRUPTED: "Interrupted from the keyboard.",
+}
+# Errors that are told in one line, by where they are defined: naming them must not import them.
 EXIT_OF: dict[str, int] = {
     "holdfast.core.setting_keys.KeyNameError": EXIT_USAGE,
     "holdfast.store.config_problems.ConfigError": EXIT_CONFIG,

@@ -94,7 +94,11 @@ def find(root: Node, path: Path) -> Entry | Node | None:
     place: Entry | Node = root
     for part in path:
         node = place.node if isinstance(place, Entry) else place
-        found = next((entry for entry in node.entries or () if entry.key == part), None)
+        entries = node.entries or ()
+        if isinstance(part, int):
+            found = entries[part] if not node.is_object and part < len(entries) else None
+        else:
+            found = next((entry for entry in entries if entry.key == part), None)
         if found is None:
             return None
         place = found

@@ -1,0 +1,156 @@
+"""Writes the pages of docs/reference that describe code: settings, commands, exit codes.
+
+`python tools/generate_reference.py` writes them, `--check` only says whether they are up to date (a test does that).
+"""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import click
+
+from holdfast.core.decode import describe, encode, fields_of
+from holdfast.core.setting_keys import RUNTIME, leaf_kind
+from holdfast.core.settings import AgentHeader, Settings
+from holdfast.doors.cli import COMMANDS, cli
+from holdfast.doors.lazy_group import EXIT_MEANINGS
+from holdfast.store.config_layers import GUARD_MODE_VARIABLE, INLINE_VARIABLE
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+MADE = "<!-- Made by tools/generate_reference.py from the code; edit that instead. -->\n"
+WIDTH = 100
+
+CONFIGURATION = f"""# Configuration
+
+{MADE}
+`config.jsonc` in the home (`~/.holdfast`, or `$HOLDFAST_HOME`) is JSON with comments; trailing commas, single quotes
+and keys without quotes are fine as well. `holdfast init` writes one in which every default stands in a comment.
+A key that is not known, a key given twice and a value that does not fit are errors that name file, line, column and
+key, and nothing starts on a configuration with an error. While Holdfast runs, a broken edit changes nothing and is
+reported once; the last good configuration stays in force.
+
+Over the file lie, each one stronger than the one before:
+
+1. the environment: `{INLINE_VARIABLE}` (a whole configuration as JSON), `{GUARD_MODE_VARIABLE}` (`memory.guardMode`),
+2. what a program hands over,
+3. `--set KEY=VALUE` of the command line.
+
+Objects are merged key by key, everything else is replaced. Only `permission.rules` adds up: rules of a later layer
+stand behind those of an earlier one. `holdfast config show --origin` tells where each value comes from.
+
+On the command line `agents.runtime.` may be left out of a key, as it is in the tables below. Lists of objects are
+written `key[]`, objects with names of your own `key.NAME`.
+"""
+
+AGENTS = """## Agents
+
+`agents/*.md` in the home: a header between two lines `---`, in JSON5 or YAML, then the system prompt. `agent.id` in
+the configuration chooses one. A file with an error is named and left out.
+"""
+
+
+def configuration() -> str:
+    parts = [CONFIGURATION]
+    tables: dict[str, list[str]] = {}
+    for path, kind, default, doc, limits in settings_of(Settings, ()):
+        shown = path[2:] if path[:2] == RUNTIME else path
+        tables.setdefault(shown[0].removesuffix("[]"), []).append(_row(shown, kind, default, doc, limits))
+    for group, rows in sorted(tables.items()):
+        parts.append(f"## {group}\n\n" + _table(rows))
+    parts.append(AGENTS + "\n" + _table([_row(*found) for found in settings_of(AgentHeader, ())]))
+    return "\n".join(parts)
+
+
+def settings_of(cls: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any, Any, str, Any]]:
+    """Every setting below a class: path, type, default (`...` when it must be given), documentation, limits."""
+    for key, (field, kind) in fields_of(cls).items():
+        inner = leaf_kind(kind)
+        if dataclasses.is_dataclass(inner) and isinstance(inner, type):
+            yield from settings_of(inner, (*path, key))
+            continue
+        default = field.default if field.default is not dataclasses.MISSING else ...
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        yield (*path, key), inner, default, str(field.metadata["doc"]), field.metadata
+        item = _item(inner)
+        if dataclasses.is_dataclass(item) and isinstance(item, type):
+            yield from settings_of(item, (*path, f"{key}[]") if get_origin(inner) is tuple else (*path, key, "NAME"))
+
+
+def _item(kind: Any) -> Any:
+    """The type of a list's items or of an object's values."""
+    if not get_args(kind) or get_origin(kind) is Literal:
+        return None
+    return get_args(kind)[0 if get_origin(kind) is tuple else -1]
+
+
+def _row(path: tuple[str, ...], kind: Any, default: Any, doc: str, limits: Any) -> str:
+    low, high = limits.get("min"), limits.get("max")
+    bounds = f", {low} to {high}" if low is not None and high is not None else ""
+    bounds = bounds or (f", at least {low}" if low is not None else "")
+    shown = "must be given" if default is ... else f"`{json.dumps(encode(default), ensure_ascii=False)}`"
+    return f"| `{'.'.join(path)}` | {_words(kind)}{bounds} | {shown} | {doc} |"
+
+
+def _words(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return ", ".join(f"`{option}`" for option in get_args(kind))
+    return f"a list, each item {_words(_item(kind))}" if get_origin(kind) is tuple else describe(kind)
+
+
+def _table(rows: list[str]) -> str:
+    return "| key | value | default | what it does |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def commands() -> str:
+    text = f"# Command line\n\n{MADE}\nEvery command explains itself with `--help`. "
+    text += "[Exit codes](exit-codes.md) have a page of their own.\n"
+    sections: list[tuple[str, click.Command]] = [("holdfast", cli)]
+    sections += [(f"holdfast {line.name}", line.load()) for line in COMMANDS if line.exists() and not line.hidden]
+    for path, command in sections:
+        text += f"\n## {path}\n\n{_help(path, command)}"
+        if isinstance(command, click.Group) and command is not cli:
+            for name, inner in sorted(command.commands.items()):
+                text += f"\n### {path} {name}\n\n{_help(f'{path} {name}', inner)}"
+    return text
+
+
+def _help(path: str, command: click.Command) -> str:
+    context = click.Context(
+        command, info_name=path, terminal_width=WIDTH, max_content_width=WIDTH, help_option_names=["-h", "--help"]
+    )
+    lines = (line.rstrip() for line in command.get_help(context).splitlines())
+    return "```text\n" + "\n".join(lines) + "\n```\n"
+
+
+def exit_codes() -> str:
+    rows = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_MEANINGS.items())
+    return (
+        f"# Exit codes\n\n{MADE}\nWhat `holdfast` ends with. An error is one line on stderr that begins with\n"
+        f"`holdfast:`; with several problems, one line for each.\n\n| code | meaning |\n|---|---|\n{rows}\n"
+    )
+
+
+PAGES = {"configuration.md": configuration, "cli.md": commands, "exit-codes.md": exit_codes}
+
+
+def main(arguments: list[str], folder: Path = FOLDER) -> int:
+    stale = 0
+    for name, make in PAGES.items():
+        path, text = folder / name, make()
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        if "--check" in arguments:
+            print(f"docs/reference/{name} is not what the code says; run: python tools/generate_reference.py")
+            stale = 1
+        else:
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote docs/reference/{name}")
+    return stale
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
