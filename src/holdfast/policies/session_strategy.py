@@ -7,6 +7,7 @@ the page and the chain. Sealing itself is the plane's: never in the middle of a 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from holdfast.core.context_health import Health
@@ -78,6 +79,8 @@ class SessionStrategyPolicy:
     def _measured(self, event: ContextMeasured, state: State) -> tuple[Verdict, State]:
         health = Health.of(event)
         rule = self._rule(Who(event.host, event.where.agent, event.model), event.window, event.reserve)
+        if event.where.subagent:  # its context is its own; it ends with its task and is never handed on
+            rule = replace(rule, chain=False)
         compressions = max(event.compressions, int(state.get("compressions", 0)))
         action = action_for(health, rule, compressions)
         warnings = _unsaid(rule.notes, state)
@@ -109,7 +112,7 @@ class SessionStrategyPolicy:
         if pruned_only and state.get("window") is None and event.trigger == "auto":
             # The window is unknown, so no ratio will ever say that it is full again: this pruning does.
             over = compressions >= rule.max_compressions
-        if rule.strategy != "hybrid" or not over or not rule.chain:
+        if rule.strategy != "hybrid" or not over or not rule.chain or event.where.subagent:
             return NOTHING, after
         after["action"] = "seal_after_compress"
         warnings = (SEALING_AFTER(compressions=compressions),) if state.get("action") != after["action"] else ()
