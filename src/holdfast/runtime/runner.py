@@ -145,11 +145,10 @@ class Conversation:
         self._task.cancel()
         return True
 
-    async def park(self) -> None:
-        """Leave a run that waits for an answer as it is: whoever comes next takes it up."""
+    def leave(self) -> None:
+        """Let go of a run that waits for an answer: its questions stay open, and whoever comes next takes it up."""
         if self.busy and self._task is not None:
             self._task.cancel()
-            await asyncio.wait([self._task])
 
     async def compact(self) -> bool:
         """What `/compact` does; False when a run is under way."""

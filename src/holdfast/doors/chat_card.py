@@ -1,0 +1,116 @@
+"""An approval as lines of text: what, why, by which rule, and what `always` would write, before anybody answers."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from holdfast.core.messages import Language
+from holdfast.doors import chat_words as say
+from holdfast.doors.output import visible
+from holdfast.store.interface import Approval
+
+MOST_LINES = 40
+_CONTENT_KEYS = ("content", "text", "contents")
+_PATH_KEYS = ("path", "file_path", "filePath", "file")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    title: str
+    body: tuple[str, ...]
+    """The command, the diff or the input."""
+    is_diff: bool
+    facts: tuple[tuple[str, str], ...]
+    """Label and text."""
+    keys: str
+    """The answers that can be given: some of `oawd`."""
+
+
+def card_of(approval: Approval, language: Language = "en") -> Card:
+    question = approval.question
+    body, is_diff = _body(approval.tool, question.get("input") or {}, approval.vault)
+    proposals = list(question.get("proposals") or ())
+    loop = approval.policy == "doom_loop"
+    keys = "oawd" if proposals or loop else "od"
+    return Card(
+        title=say.WAITS(tool=visible(approval.tool)).text(language),
+        body=tuple(_cut(body)),
+        is_diff=is_diff,
+        facts=tuple(_facts(approval, proposals, loop, language)),
+        keys=keys,
+    )
+
+
+def key_line(card: Card, language: Language = "en") -> str:
+    more = (say.KEY_ALWAYS() if "a" in card.keys else None, say.KEY_WHILE() if "w" in card.keys else None)
+    return say.KEYS(more="".join(message.text(language) for message in more if message)).text(language)
+
+
+def _facts(approval: Approval, proposals: list[Any], loop: bool, language: Language) -> Iterator[tuple[str, str]]:
+    asked = [finding for finding in approval.question.get("findings") or () if finding.get("decision") == "ask"]
+    for finding in asked[:4]:
+        yield say.WHY().text(language), visible(str(finding.get("why", {}).get(language, "")), 400)
+        rule = finding.get("rule")
+        if rule:
+            line = f":{rule['line']}" if rule.get("line") else ""
+            yield (
+                say.BY_RULE().text(language),
+                f"{rule['domain']} {rule['decision']} {visible(rule['pattern'])} ({visible(rule['source'])}{line})",
+            )
+    targets = [f"{a['verb']} {visible(str(a['target']), 160)}" for a in approval.question.get("accesses") or ()]
+    if targets:
+        more = f" (+{len(targets) - 4})" if len(targets) > 4 else ""
+        yield say.TOUCHES().text(language), "; ".join(targets[:4]) + more
+    if approval.where.subagent:
+        yield say.FROM().text(language), visible(approval.where.subagent)
+    if loop:
+        yield say.WOULD_WRITE().text(language), say.THIS_SESSION().text(language)
+    elif proposals:
+        yield say.WOULD_WRITE().text(language), rules_text(proposals[0])
+
+
+def rules_text(proposal: Mapping[str, Any]) -> str:
+    """The exact rules that `always` writes."""
+    rules = proposal.get("rules") or [proposal]
+    return "; ".join(f"{rule['domain']} {rule['decision']} {visible(str(rule['pattern']))}" for rule in rules)
+
+
+def _body(tool: str, given: Mapping[str, Any], vault: str) -> tuple[list[str], bool]:
+    if isinstance(given.get("command"), str):
+        return str(given["command"]).splitlines(), False
+    path = next((str(given[key]) for key in _PATH_KEYS if isinstance(given.get(key), str)), "")
+    for key in ("patch", "diff"):
+        if isinstance(given.get(key), str):
+            return str(given[key]).splitlines(), True
+    content = next((str(given[key]) for key in _CONTENT_KEYS if isinstance(given.get(key), str)), None)
+    if path and content is not None and tool == "write":
+        return _diff(_current(Path(vault, path)), content, path), True
+    old = next((str(given[key]) for key in ("old", "old_string", "old_text") if key in given), None)
+    new = next((str(given[key]) for key in ("new", "new_string", "new_text") if key in given), None)
+    if path and old is not None and new is not None:
+        return _diff(old, new, path), True
+    return json.dumps(dict(given), ensure_ascii=False, indent=2, default=str).splitlines(), False
+
+
+def _current(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _diff(before: str, after: str, path: str) -> list[str]:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), path, path, lineterm="")
+    return list(lines)
+
+
+def _cut(lines: list[str]) -> Iterator[str]:
+    for line in lines[:MOST_LINES]:
+        yield visible(line.expandtabs(4), 400)
+    if len(lines) > MOST_LINES:
+        yield f"... {len(lines) - MOST_LINES} more lines"
