@@ -123,6 +123,16 @@ def test_an_error_of_ours_is_told_as_such_and_without_a_traceback():
     assert isinstance(debug.exception, ZeroDivisionError)
 
 
+def test_an_interruption_has_its_own_exit_code():
+    @click.command()
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    group = LazyGroup()
+    group.get_command = lambda ctx, name: interrupted
+    assert CliRunner().invoke(group, ["interrupted"]).exit_code == 130
+
+
 def test_a_home_that_cannot_be_made_is_one_line_and_exit_code_5(holdfast):
     ran = CliRunner().invoke(cli, ["--home", "/proc/holdfast-home", "init"])
     assert ran.exit_code == 5

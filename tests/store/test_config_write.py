@@ -2,9 +2,11 @@
 
 import errno
 import os
+import random
 import stat
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -238,6 +240,14 @@ def test_PE7_mode_and_link_stay(path, tmp_path):
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
 
 
+def test_a_file_that_the_user_made_read_only_is_left_alone(path):
+    path.write_text("{}")
+    path.chmod(0o444)
+    with pytest.raises(ConfigWriteError, match="the file is read-only; nothing was changed"):
+        add_rule(path, ALLOW)
+    assert path.read_text() == "{}"
+
+
 def test_PE7_bytes_outside_the_splice_stay(path):
     before = b"\xef\xbb\xbf{\r\n\t// \xe8\xaf\xb4\xe6\x98\x8e\r\n\t'breeds': [ ],\r\n}\r\n\r\n"
     path.write_bytes(before)
@@ -302,3 +312,39 @@ for number in range(10):
     assert [writer.returncode for writer in writers] == [0, 0, 0, 0]
     assert sorted(patterns(path)) == sorted(f"w{worker} n{number}" for worker in range(4) for number in range(10))
     assert path.read_text().startswith("{\n  // mine\n")
+
+
+@pytest.mark.e2e
+def test_PE7_a_writer_killed_at_any_moment_loses_no_acknowledged_rule(path):
+    path.write_text("{\n  // mine\n}\n")
+    code = """
+for number in range(1000):
+    add_rule(path, RuleSetting("bash", f"{sys.argv[2]} {number}", "allow"))
+    print(f"{sys.argv[2]} {number}", flush=True)
+"""
+    chance = random.Random(7)
+    acknowledged = []
+    for round_number in range(12):
+        writer = start(code, path, round_number)
+        assert writer.stdout is not None
+        for _ in range(chance.randrange(1, 8)):
+            acknowledged.append(writer.stdout.readline().strip())
+        time.sleep(chance.random() / 50)
+        writer.kill()
+        rest, _ = writer.communicate(timeout=60)
+        acknowledged += rest.split("\n")[:-1]
+        found = patterns(path)
+        assert set(acknowledged) <= set(found)
+        assert len(set(found)) == len(found)
+    assert path.read_text().startswith("{\n  // mine\n")
+    add_rule(path, ALLOW)
+    assert sorted(file.name for file in path.parent.iterdir()) == ["config.jsonc", "config.jsonc.lock"]
+
+
+def test_only_our_own_leftovers_are_swept(path):
+    path.write_text("{}")
+    for name in (".config.jsonc.12.345.tmp", ".config.jsonc.mine.tmp", "config.jsonc.tmp"):
+        (path.parent / name).write_text("")
+    add_rule(path, ALLOW)
+    left = {file.name for file in path.parent.iterdir()}
+    assert left == {"config.jsonc", "config.jsonc.lock", ".config.jsonc.mine.tmp", "config.jsonc.tmp"}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
@@ -27,6 +29,9 @@ def write_atomic(path: Path, data: bytes, *, new_mode: int = 0o600) -> None:
         before: os.stat_result | None = real.stat()
     except FileNotFoundError:
         before = None
+    if before is not None and not before.st_mode & 0o222:
+        # a rename would succeed all the same; whoever made the file read-only does not want that
+        raise PermissionError(errno.EACCES, "the file is read-only", str(real))
     temporary = real.with_name(f".{real.name}.{os.getpid()}.{time.monotonic_ns()}.tmp")
     mode = stat.S_IMODE(before.st_mode) if before else new_mode
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode & 0o600)
@@ -45,6 +50,14 @@ def write_atomic(path: Path, data: bytes, *, new_mode: int = 0o600) -> None:
             temporary.unlink()
         raise
     _sync_folder(real.parent)
+
+
+def sweep_temporaries(path: Path) -> None:
+    """Remove what writers of `path` left that were killed; to be called by whoever holds its lock."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.\d+\.\d+\.tmp")
+    for left in path.parent.iterdir():
+        if name.fullmatch(left.name):
+            left.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

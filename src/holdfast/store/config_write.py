@@ -22,7 +22,7 @@ from holdfast.core.patterns import Rule
 from holdfast.core.setting_keys import RULES, key_text
 from holdfast.core.settings import RuleSetting
 from holdfast.store import jsonc_splice
-from holdfast.store.atomic_file import LockTimeout, file_lock, write_atomic
+from holdfast.store.atomic_file import LockTimeout, file_lock, sweep_temporaries, write_atomic
 from holdfast.store.config_file import Inline, LoadedConfig, load_text
 from holdfast.store.config_layers import read_text, value_in
 from holdfast.store.config_problems import ConfigError, ConfigProblem
@@ -226,6 +226,7 @@ def _change_locked(path: FilePath, real: FilePath, change: _Change) -> Written:
     _verify(path, text, after, expected)
     config = _checked(path, after, nothing_inline)
     backup = _keep(real, text) if on_disk is not None and _takes_away(text, after) else None
+    sweep_temporaries(real)
     write_atomic(real, after.encode())
     return Written(True, config, backup)
 
