@@ -16,6 +16,8 @@ docs/explanation/reading-commands.md; the important ones:
     handler a reader in code, for languages that a table cannot describe (find, sed, awk, test)
 """
 
+# ruff: noqa: SIM905 - long lists of words read better as text
+
 from __future__ import annotations
 
 import re
@@ -27,10 +29,12 @@ Spec = Mapping[str, Any]
 _VERSIONED = re.compile(r"(?P<name>[A-Za-z][A-Za-z+_]*(?:-[A-Za-z+]+)*)-?\d+(?:\.\d+)*\Z")
 _WINDOWS = re.compile(r"(?P<name>.+)\.(?:exe|cmd|bat)\Z", re.IGNORECASE)
 ROLES = frozenset(
-    ["val", "text", "read", "print", "write", "append", "delete", "rdelete", "shell", "argv", "envargv", "sql", "url", "host", "pkg", "script", "prog", "perm", "upload", "dir", "copy", "move", "link", "image", "remote", "cmdline", "uploadfile", "device", "touch", "mkdir", "rmdir"]
+    "val text read print write append delete rdelete shell argv envargv sql url host pkg script prog perm"
+    " upload dir copy move link image remote cmdline uploadfile device touch mkdir rmdir".split()
 )
 _KEYS = frozenset(
-    ["ro", "risk", "why", "pos", "opts", "fx", "sub", "default", "verbs", "when", "dry", "handler", "style", "destroys", "reads", "extends", "recursive", "target", "out", "flags", "unknown", "stop", "only"]
+    "ro risk why pos opts fx sub default verbs when dry handler style destroys reads extends recursive"
+    " target out flags unknown stop only".split()
 )
 
 

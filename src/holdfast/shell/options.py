@@ -127,7 +127,7 @@ def _complete(name: str, known: frozenset[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _terms(condition: str) -> tuple[tuple[bool, str, tuple[str, ...], re.Pattern[str] | None], ...]:
-    result = []
+    result: list[tuple[bool, str, tuple[str, ...], re.Pattern[str] | None]] = []
     for term in condition.split():
         negated = term.startswith("!")
         body = term[1:] if negated else term

@@ -4,20 +4,24 @@ Pure text: nothing is looked up on disk. A path is made absolute against the tra
 is known, and `..` is resolved, so that `/tmp/../etc` is `/etc`.
 """
 
+# ruff: noqa: SIM905 - long lists of words read better as text
+
 from __future__ import annotations
 
 import re
 
 _TEMPORARY = re.compile(r"(?:/private)?(?:/tmp|/var/tmp|/var/folders|/dev/shm)/(?P<rest>.+)", re.DOTALL)
 _SYSTEM_ROOTS = frozenset(
-    ["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "root", "run", "sbin", "srv", "sys", "usr", "var", "opt", "System", "Library", "Applications", "private", "Windows"]
+    "bin boot dev etc lib lib32 lib64 proc root run sbin srv sys usr var opt System Library Applications"
+    " private Windows".split()
 )
 _DEVICE = re.compile(
     r"/dev/(?:[shv]d[a-z]\w*|xvd[a-z]\w*|nvme\d\w*|mmcblk\d\w*|r?disk\d\w*|md\d+|dm-\d+|mapper/\S+|loop\d+"
     r"|mem|kmem|port|sr\d|block/\S*|[shv]d[*?\[]\S*)\Z"
 )
 _HARMLESS_DEVICES = frozenset(
-    ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/fd/0", "/dev/fd/1", "/dev/fd/2"]
+    "/dev/null /dev/stdout /dev/stderr /dev/tty /dev/stdin /dev/zero /dev/full /dev/random /dev/urandom"
+    " /dev/fd/0 /dev/fd/1 /dev/fd/2".split()
 )
 # Who logs in, who may become root, what starts by itself: writing here is how an intruder stays.
 _PERSISTENCE = re.compile(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.shell.calls import names_shell
 from holdfast.shell.commands import CommandTable, default_table
 from holdfast.shell.expand import Output, Scope
 from holdfast.shell.parse import Parser
@@ -10,6 +9,7 @@ from holdfast.shell.reading import CommandReading, Risk
 from holdfast.shell.reasons import sentence
 from holdfast.shell.record import Context, Record
 from holdfast.shell.recover import parse_leniently
+from holdfast.shell.smuggle import names_shell
 from holdfast.shell.syntax import ShellSyntaxError, TooComplex
 from holdfast.shell.walk import Walker
 
@@ -46,6 +46,8 @@ def read_command(
         record.incomplete = True
     except RecursionError:
         record.cannot_know("nested deeper than is followed")
+    except Exception as error:  # a fault of ours must never look like a harmless command
+        record.cannot_know(f"the reader failed on it ({type(error).__name__}: {error})")
         record.incomplete = True
     return _reading(text, record, has_error)
 

@@ -176,7 +176,8 @@ class Record:
         elif paths.is_persistence(bare) or _VERSION_CONTROL.search(bare) or (paths.is_secret(bare) and not target.glob):
             self.finding("dangerous", "deletes_secret", target=bare)
         elif paths.is_system(bare) and not re.match(
-            r"/(?:var/(?:www|cache|run|lock|tmp|spool|crash|lib|backups|opt)|run|opt|srv|usr/local|root|var/log)/.", bare
+            r"/(?:var/(?:www|cache|run|lock|tmp|spool|crash|lib|backups|opt)|run|opt|srv|usr/local|root|var/log)/.",
+            bare,
         ):
             self.finding("dangerous", "deletes_system", target=bare)
         else:

@@ -1,18 +1,30 @@
 """Words that tools use for what they do: enough to judge a subcommand that no table lists."""
 
+# ruff: noqa: SIM905 - long lists of words read better as text
+
 from __future__ import annotations
 
 import re
 
 READS = frozenset(
-    ["list", "ls", "get", "describe", "show", "status", "info", "view", "search", "find", "inspect", "version", "versions", "help", "logs", "log", "top", "cat", "diff", "check", "validate", "lint", "whoami", "explain", "history", "tree", "events", "lookup", "read", "head", "tail", "ps", "stat", "stats", "size", "count", "plan", "preview", "scan", "query", "select", "print", "watch", "ping", "wait", "test", "doctor", "about", "env", "config-view", "locate", "usage", "batch-get", "lookup-events", "filter", "estimate", "preview-destroy", "current", "display", "tail-logs", "who-am-i", "me", "summary", "outline", "graph", "verify", "wait-for", "simulate", "health", "metrics", "monitor", "peek", "dump-config", "which", "what", "outputs", "output", "audit", "trace", "detect"]
+    "list ls get describe show status info view search find inspect version versions help logs log top"
+    " cat diff check validate lint whoami explain history tree events lookup read head tail ps stat stats"
+    " size count plan preview scan query select print watch ping wait test doctor about env config-view"
+    " locate usage batch-get lookup-events filter estimate preview-destroy current display tail-logs"
+    " who-am-i me summary outline graph verify wait-for simulate health metrics monitor peek dump-config"
+    " which what outputs output audit trace detect".split()
 )
 # Gone afterwards, or access to it is.
 DESTROYS = frozenset(
-    ["delete", "destroy", "del", "purge", "drop", "remove", "rm", "terminate", "wipe", "erase", "nuke", "flush", "flushall", "flushdb", "truncate", "prune", "deregister", "unregister", "revoke", "disable", "detach", "teardown", "deprovision", "rmi", "rb", "rmdir", "kill", "uninstall", "undeploy", "disassociate", "forget", "reset", "cancel", "decommission", "unsubscribe", "expunge", "evict", "abandon", "obliterate", "trash", "archive", "force-delete", "batch-delete", "bulk-delete", "delete-all", "rollback", "deactivate", "shutdown", "unlink", "empty", "clear", "deauthorize", "release-address", "delete_all", "drop_all"]
+    "delete destroy del purge drop remove rm terminate wipe erase nuke flush flushall flushdb truncate"
+    " prune deregister unregister revoke disable detach teardown deprovision rmi rb rmdir kill uninstall"
+    " undeploy disassociate forget reset decommission unsubscribe expunge evict abandon obliterate"
+    " trash archive force-delete batch-delete bulk-delete delete-all rollback unlink"
+    " empty clear deauthorize release-address delete_all drop_all".split()
 )
 STRONG = frozenset(
-    ["delete", "destroy", "purge", "drop", "terminate", "wipe", "erase", "nuke", "truncate", "obliterate", "deprovision", "expunge", "flushall", "flushdb", "force-delete", "delete-all", "wipefs"]
+    "delete destroy purge drop terminate wipe erase nuke truncate obliterate deprovision expunge flushall"
+    " flushdb force-delete delete-all wipefs".split()
 )
 _SPLIT = re.compile(r"[-_:.]")
 

@@ -1,5 +1,7 @@
 """tar: reads, writes, extracts, and can run programs."""
 
+# ruff: noqa: SIM905 - long lists of words read better as text
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -9,7 +11,8 @@ from holdfast.shell.expand import FROM_FILE, Field, Output
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _TAKES = {
     "-f": "val", "--file": "val", "-C": "val", "--directory": "val", "-X": "val", "-T": "val", "-I": "val",
@@ -91,7 +94,7 @@ def tar(walker: Caller, call: Call) -> Output:
 
 
 _COMPRESSORS = frozenset(
-    ["gzip", "pigz", "bzip2", "pbzip2", "lbzip2", "xz", "pxz", "zstd", "lz4", "lzop", "lzma", "lzip", "plzip", "brotli", "compress", "zstdmt"]
+    "gzip pigz bzip2 pbzip2 lbzip2 xz pxz zstd lz4 lzop lzma lzip plzip brotli compress zstdmt".split()
 )
 
 

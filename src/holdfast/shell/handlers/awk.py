@@ -9,7 +9,8 @@ from holdfast.shell.expand import FROM_FILE, Field, Output
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _TAKES = {
     "-f": "val", "--file": "val", "-v": "val", "--assign": "val", "-F": "val", "--field-separator": "val",
@@ -17,11 +18,14 @@ _TAKES = {
     "--load": "val", "-o": "?val", "-d": "?val", "-p": "?val", "-W": "val",
 }  # fmt: skip
 _TOKEN = re.compile(
-    r'(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<comment>\#[^\n]*)|(?P<name>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)'
-    r"|(?P<op>>>|\|&|\|\||&&|[<>=!]=|!~|[-+*/%^]=|\+\+|--|.)|(?P<space>\s+)",
+    r'(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<comment>\#[^\n]*)|(?P<name>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<space>\s+)'
+    r"|(?P<op>>>|\|&|\|\||&&|[<>=!]=|!~|[-+*/%^]=|\+\+|--|.)",
     re.DOTALL,
 )
-_BEFORE_REGEX = frozenset(["(", ",", "{", "}", ";", "!", "~", "&&", "||", "?", ":", "=", "==", "!=", "!~", "\n"]) | {"", "\n"}
+_BEFORE_REGEX = frozenset(["(", ",", "{", "}", ";", "!", "~", "&&", "||", "?", ":", "=", "==", "!=", "!~", "\n"]) | {
+    "",
+    "\n",
+}
 _WORDS_BEFORE_REGEX = frozenset(("print", "printf", "return", "in", "case"))
 
 

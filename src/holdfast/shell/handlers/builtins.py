@@ -9,7 +9,8 @@ from holdfast.shell import paths
 from holdfast.shell.expand import Field, Output
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=(.*)\Z", re.DOTALL)
 _ARRAY = re.compile(r"\((.*)\)\Z", re.DOTALL)

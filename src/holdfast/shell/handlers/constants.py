@@ -12,7 +12,8 @@ from holdfast.shell.options import split_arguments
 from holdfast.shell.words import decode_ansi
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _CONVERSION = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))")
 _HEX = re.compile(r"\s+")

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from holdfast.shell import paths
 from holdfast.shell.expand import FROM_FILE, FROM_SECRET, Field, Output
 from holdfast.shell.options import split_arguments
+from holdfast.shell.reading import Effect
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _OPEN_MODE = re.compile(r"0?[0-7]?[0-7][0-7][2367]\Z|(?:^|,)[ugo]*[ao][ugoa]*[+=][rxXst]*w|\+rwx\Z")
 _SETUID = re.compile(r"0?[4-7][0-7]{3}\Z|(?:^|,)g*u[ug]*[+=][rwxX]*s|(?:^|,)[+=][rwxX]*s")
@@ -42,7 +44,7 @@ def transfer(walker: Caller, call: Call, role: str) -> None:
                 record.deletes(value, scope, context, by, recursive=True)
             else:
                 moved = paths.absolute(value.text, scope.cwd, scope.home)
-                record.effects.append(_moved(record, value, scope, context, by))
+                record.effects.append(_moved(walker, call, value))
                 record.read_only = False
                 if paths.is_root_like(moved) or re.fullmatch(
                     r"/(?:bin|boot|etc|lib\w*|sbin|usr|var|dev|proc|sys)(?:/\*)?", moved
@@ -66,16 +68,9 @@ def transfer(walker: Caller, call: Call, role: str) -> None:
         record.finding("dangerous", "setuid", target=target.text)
 
 
-def _moved(record, value, scope, context, by):  # type: ignore[no-untyped-def]
-    from holdfast.shell.reading import Effect  # noqa: PLC0415
-
-    path, certain = record.locate(value, scope, context)
-    return Effect("deletes", path, "moved", by, certain=certain, path=not context.machine)
-
-
-def link(walker: Caller, call: Call) -> Output | None:
-    """A symbolic link to a secret or to the system is a way around a rule about paths."""
-    return None
+def _moved(walker: Caller, call: Call, value: Field) -> Effect:
+    path, certain = walker.record.locate(value, call.scope, call.context)
+    return Effect("deletes", path, "moved", call.command, certain=certain, path=not call.context.machine)
 
 
 def rm(walker: Caller, call: Call) -> Output:
@@ -179,13 +174,19 @@ def chmod(walker: Caller, call: Call) -> Output:
         if mode and _SETUID.search(mode):
             walker.record.finding("dangerous", "setuid", target=value.text)
         path = paths.absolute(value.text, call.scope.cwd, call.scope.home)
-        if mode and _OPEN_MODE.search(mode):
-            if (
-                recursive
-                or (paths.is_system(path) and not re.match(r"/(?:var/www|opt|srv|dev|run|usr/local)/", path))
-                or paths.is_root_like(path)
-            ) or paths.is_secret(path):
-                walker.record.finding("dangerous", "opens_to_all", target=value.text)
+        if (
+            mode
+            and _OPEN_MODE.search(mode)
+            and (
+                (
+                    recursive
+                    or (paths.is_system(path) and not re.match(r"/(?:var/www|opt|srv|dev|run|usr/local)/", path))
+                    or paths.is_root_like(path)
+                )
+                or paths.is_secret(path)
+            )
+        ):
+            walker.record.finding("dangerous", "opens_to_all", target=value.text)
         if mode in ("000", "0", "0000", "a-rwx", "-rwx", "a-x", "-x") and recursive:
             walker.record.finding("dangerous", "opens_to_all", target=value.text)
     return Output(None)

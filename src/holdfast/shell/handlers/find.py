@@ -1,5 +1,7 @@
 """find and fd: a walk through a tree that may run, write and delete."""
 
+# ruff: noqa: SIM905 - long lists of words read better as text
+
 from __future__ import annotations
 
 import re
@@ -9,21 +11,26 @@ from holdfast.shell import paths
 from holdfast.shell.expand import Field, Output
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _WRITES = frozenset(("-fprint", "-fprint0", "-fls"))
 _RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _READS = frozenset(("-newer", "-samefile", "-anewer", "-cnewer", "-files0-from"))
 # Tests that narrow the result to something one could name.
 _NARROW = frozenset(
-    ["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer", "-size", "-empty", "-user", "-group", "-perm", "-inum", "-samefile", "-links", "-nouser", "-nogroup", "-lname", "-anewer", "-cnewer", "-newermt", "-uid", "-gid"]
+    "-name -iname -path -ipath -wholename -regex -iregex -mtime -mmin -atime -amin -ctime -cmin -newer"
+    " -size -empty -user -group -perm -inum -samefile -links -nouser -nogroup -lname -anewer -cnewer"
+    " -newermt -uid -gid".split()
 )
 _ALL_NAMES = re.compile(r"\*+(?:\.\*)?\Z")
 
 
 def find(walker: Caller, call: Call) -> Output:
     # A dash pasted from a web page is meant as one; find itself would stop there.
-    fields = [Field("-" + f.text[1:], f.dynamic, f.glob, f.taint) if f.text[:1] in "–—" and f.text else f for f in call.fields]
+    fields = [
+        Field("-" + f.text[1:], f.dynamic, f.glob, f.taint) if f.text[:1] in "–—" and f.text else f for f in call.fields
+    ]
     walker.note(call)
     starts: list[Field] = []
     index = 0
@@ -98,7 +105,11 @@ def _run(walker: Caller, call: Call, command: list[Field], starts: list[Field], 
                 replaced.append(Field(value.text.replace("{}", filler), not in_code, taint=value.taint))
             else:
                 replaced.append(value)
-        if name == "rm" and (narrow or option.startswith("-ok")) and not any(re.fullmatch(r"-\w*[rR]\w*|--recursive", f.text) for f in command):
+        if (
+            name == "rm"
+            and (narrow or option.startswith("-ok"))
+            and not any(re.fullmatch(r"-\w*[rR]\w*|--recursive", f.text) for f in command)
+        ):
             walker.record.commands.append(walker.command("rm", replaced, context))
             for target in places[:1]:
                 walker.record.deletes(

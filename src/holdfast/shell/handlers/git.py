@@ -9,7 +9,8 @@ from holdfast.shell.expand import Field, Output
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _RUNS = re.compile(
     r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|alternaterefscommand)|alias\..+"

@@ -4,6 +4,8 @@ These languages have no grammar here. Strings and comments are told apart from c
 looked for; code that calls only harmless things may be proven to read, everything else is unknown.
 """
 
+# ruff: noqa: SIM905 - long lists of words read better as text
+
 from __future__ import annotations
 
 import re
@@ -121,7 +123,9 @@ def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> N
         sink.record.finding("dangerous", "escape", program=sink.context.via[-1] if sink.context.via else language)
     if language not in ("perl", "ruby", "php", "node", "lua"):
         sink.unknown(f"a {language} program is not read here")
-        if re.search(r"socket|connect|tcp", code, re.I) and re.search(r"\b(?:exec|run|system|popen|eval|spawn)\b", code):
+        if re.search(r"socket|connect|tcp", code, re.I) and re.search(
+            r"\b(?:exec|run|system|popen|eval|spawn)\b", code
+        ):
             sink.reverse_shell()
         return
     if dynamic:
@@ -134,9 +138,12 @@ def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> N
         _foreign_modules(language, code, sink)
 
 
-_SHELL_IN_CODE = re.compile(r"[\"'`({\[\s](?:/usr)?/bin/(?:ba|da|z|k|c|tc|a)?sh\b|\bspawn\s+(?:ba|z)?sh\b|\(shell\b|\(term\s")
+_SHELL_IN_CODE = re.compile(
+    r"[\"'`({\[\s](?:/usr)?/bin/(?:ba|da|z|k|c|tc|a)?sh\b|\bspawn\s+(?:ba|z)?sh\b|\(shell\b|\(term\s"
+)
 _SAFE_NODE = frozenset(
-    ["fs", "path", "os", "util", "url", "crypto", "assert", "events", "stream", "zlib", "querystring", "buffer", "process", "string_decoder", "http", "https", "net", "child_process"]
+    "fs path os util url crypto assert events stream zlib querystring buffer process string_decoder http"
+    " https net child_process".split()
 )
 
 
@@ -192,6 +199,9 @@ def _keep_strings(code: str) -> str:
 
 
 def _first_string(code: str, at: int) -> str | None:
+    opened = re.match(r"open\s*\(?\s*[^,;]+,\s*[\"'][^\"']*[\"']\s*,\s*[\"']([^\"']+)[\"']", code[at : at + 300])
+    if opened is not None:  # perl: open(F, ">", "name")
+        return opened[1]
     end = code.find("\n", at)
     window = code[at : min(end if end >= 0 else len(code), at + 400)]
     call = re.match(r"[\w.:!]*\s*\(?\s*\[?\s*(\"[^\"]*\"|'[^']*'|`[^`]*`)", window)

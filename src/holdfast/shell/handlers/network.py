@@ -11,7 +11,8 @@ from holdfast.shell.expand import FROM_FILE, FROM_NETWORK, FROM_SECRET, FROM_SHE
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _DESTRUCTIVE_URL = re.compile(
     r"[/_?&=:.-](?:do[_-]?)?(?:delete(?:_?by_?query|_?all)?|destroy|purge|wipe|drop(?:_?database)?|terminate|flush(?:all)?)"

@@ -10,7 +10,8 @@ from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, Field, Output
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _XARGS = {
     "-I": "val", "-n": "val", "-P": "val", "-L": "val", "-d": "val", "-s": "val", "-a": "read", "-E": "val",

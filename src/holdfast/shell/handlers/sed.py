@@ -9,7 +9,8 @@ from holdfast.shell.expand import FROM_FILE, Field, Output
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _TAKES = {
     "-e": "val", "--expression": "val", "-f": "val", "--file": "val", "-l": "val", "--line-length": "val",
@@ -61,7 +62,7 @@ def read_sed_script(walker: Caller, call: Call, script: Field) -> None:
             walker.record.cannot_know(f"the sed script {script.text[:60]!r} is not understood")
 
 
-def sed_actions(script: str) -> list[tuple[str, str]]:
+def sed_actions(script: str) -> list[tuple[str, str]]:  # noqa: PLR0915 - one branch a command of sed
     """Every file written or read and every program run by the script: [("w", "out"), ("e", "date")]."""
     actions: list[tuple[str, str]] = []
     at, length = 0, len(script)
@@ -135,7 +136,11 @@ def _closing(script: str, at: int, delimiter: str) -> int:
             continue
         if char == "[" and delimiter != "[":
             end = script.find("]", at + (3 if script.startswith("[^", at) else 2))
-            if end > 0 and "\n" not in script[at:end] and (script.count(delimiter, at, end) < 2 or "[:" in script[at:end]):
+            if (
+                end > 0
+                and "\n" not in script[at:end]
+                and (script.count(delimiter, at, end) < 2 or "[:" in script[at:end])
+            ):
                 at = end + 1
                 continue
         if char == delimiter:

@@ -1,5 +1,7 @@
 """Shells and interpreters: where text becomes a program."""
 
+# ruff: noqa: SIM905 - long lists of words read better as text
+
 from __future__ import annotations
 
 import re
@@ -11,7 +13,8 @@ from holdfast.shell.expand import FROM_DECODER, FROM_FILE, FROM_NETWORK, FROM_SE
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _SHELL_OPTIONS = {"-O": "val", "-o": "val", "+O": "val", "+o": "val", "--rcfile": "script", "--init-file": "script"}
 
@@ -157,7 +160,11 @@ def interpreter(walker: Caller, call: Call) -> Output:
     walker.note(call)
     by, scope, context = call.command, call.scope, call.context
     ran = False
-    for name in ("--version", "--help", "-V", "-h") + (("-v", "-i", "-m") if language == "php" else ()) + (("-v",) if language in ("node", "php", "ruby", "lua") else ()):
+    for name in (
+        ("--version", "--help", "-V", "-h")
+        + (("-v", "-i", "-m") if language == "php" else ())
+        + (("-v",) if language in ("node", "php", "ruby", "lua") else ())
+    ):
         if arguments.has(name) and len(call.fields) == 1:
             return Output(None)
     in_place = arguments.has("-i") and language in ("perl", "ruby")
@@ -168,7 +175,19 @@ def interpreter(walker: Caller, call: Call) -> Output:
         for loaded in arguments.values("-M", "-m") if language == "perl" else ():
             text = f"use {loaded.text.partition('=')[0]};\n{text}"
         for loaded in arguments.values("-r") if language == "ruby" else ():
-            if loaded.text not in ("json", "csv", "date", "time", "set", "yaml", "erb", "digest", "pp", "fileutils", "base64"):
+            if loaded.text not in (
+                "json",
+                "csv",
+                "date",
+                "time",
+                "set",
+                "yaml",
+                "erb",
+                "digest",
+                "pp",
+                "fileutils",
+                "base64",
+            ):
                 walker.record.cannot_know(f"the library {loaded.text} is loaded")
             text = f"require '{loaded.text}'\n{text}"
         taint = 0
@@ -212,7 +231,7 @@ def interpreter(walker: Caller, call: Call) -> Output:
     return Output(None, stdin.taint & FROM_SECRET)
 
 
-_READING_MODULES = frozenset(["json.tool", "tabnanny", "tokenize", "ast", "dis", "calendar", "this", "platform", "site", "sysconfig", "timeit"])
+_READING_MODULES = frozenset("json.tool tabnanny tokenize ast dis calendar this platform site sysconfig timeit".split())
 
 
 def _module(walker: Caller, call: Call, module: Field, rest: list[Field]) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from holdfast.shell.expand import FROM_NETWORK, Field, Output
 
 if TYPE_CHECKING:
-    from holdfast.shell.calls import Call, Caller
+    from holdfast.shell.call import Call
+    from holdfast.shell.calls import Caller
 
 _COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'", re.DOTALL)
 _DESTROYS = re.compile(

@@ -23,7 +23,7 @@ from holdfast.shell.table import (
     wrappers,
 )
 
-ALL: tuple[Mapping[str, Mapping[str, Any]], ...] = (
+ALL: tuple[Mapping[str, Any], ...] = (
     builtins.TABLE,
     coreutils.TABLE,
     text.TABLE,

@@ -1,5 +1,7 @@
 """Archives and compression."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _COMPRESS = {
     "pos": "write",
     "opts": {

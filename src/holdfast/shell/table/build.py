@@ -1,5 +1,7 @@
 """Compilers, build tools and test runners: they run what the project says."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _PROJECT = {
     "pos": "text",
     "risk": "caution",

@@ -1,5 +1,7 @@
 """Commands of the shell itself."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 TABLE = {
     ":|true|false|shift|return|break|continue|exit|logout|wait|times|getopts|let|caller|compgen|complete|compopt"
     "|suspend|fc|dirs|jobs|fg|bg|disown|help|bind|setopt|unsetopt|autoload|zmodload|rehash|yes|sleep|select": {

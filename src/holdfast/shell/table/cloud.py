@@ -1,5 +1,7 @@
 """Cloud providers, infrastructure as code, deployment."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _TF = {
     "style": "dash",
     "sub": {

@@ -1,5 +1,7 @@
 """Containers, virtual machines and Kubernetes."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _RUN_OPTS = {
     "-v": "mount",
     "--volume": "mount",
@@ -434,7 +436,7 @@ _KUBECTL = {
 }
 _VM = {
     "verbs": "virtual machine",
-    "destroys": "destroy undefine unregistervm closemedium delete halt poweroff",
+    "destroys": "destroy undefine unregistervm closemedium delete",
     "reads": "global-status port ssh-config box dominfo domstate list nodeinfo showvminfo",
 }
 

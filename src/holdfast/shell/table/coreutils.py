@@ -1,5 +1,7 @@
 """Files and directories: the everyday tools."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _LISTS = {"ro": True, "pos": "read"}
 
 TABLE = {

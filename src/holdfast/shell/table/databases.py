@@ -1,5 +1,7 @@
 """Databases and message queues."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _CLIENT = {
     "-h": "val",
     "-H": "val",
@@ -69,7 +71,7 @@ TABLE = {
         "pos": "text", "fx": ["network:database"], "risk": "caution", "why": "it copies a database", "opts": {**_CLIENT, "-f": "write", "--file": "write", "-o": "write", "--out": "write", "-r": "write", "--result-file": "write", "-t": "val", "-n": "val", "-T": "val", "-F": "val", "-c": "val", "-q": "val", "--archive": "?val"}, "out": "secret_db"},
     "pg_restore|mysqlimport|mongorestore|mongoimport|impdp|imp|pgloader|neo4j-load|psql-restore|myloader": {
         "pos": "read", "fx": ["external_state:database"], "risk": "caution", "why": "it changes a database", "opts": {**_CLIENT, "-f": "write", "-t": "val", "-n": "val", "-c": "val", "--collection": "val", "--file": "read", "-F": "val", "-j": "val"},
-        "when": [["-c|--clean|--drop|--delete", {"risk": "dangerous", "why": "it drops what is there before restoring"}], ["-l|--list", {"ro": True, "risk": "safe", "fx": [], "only": True}]]},
+        "when": [["--clean|--drop|--delete", {"risk": "dangerous", "why": "it drops what is there before restoring"}], ["-l|--list", {"ro": True, "risk": "safe", "fx": [], "only": True}]]},
     "createdb|createuser|createlang|vacuumdb|reindexdb|clusterdb|pg_ctl|pg_ctlcluster|pg_createcluster|initdb|pg_upgrade|pg_rewind|pg_archivecleanup|mysql_install_db|mysqld|mysqld_safe|mariadbd|postgres|mongod|mongos|redis-server|memcached|etcd|cassandra|neo4j|influxd|clickhouse-server|mysql_upgrade|mysqlcheck|myisamchk|aria_chk|mysql_secure_installation|pgbench|mysqlslap|redis-benchmark|sysbench|nodetool|cassandra-stress|sstabletool|pt-table-sync|pt-online-schema-change|gh-ost|pg_repack": {
         "pos": "text", "fx": ["external_state:database"], "risk": "caution", "why": "it changes or starts a database", "opts": {**_CLIENT, "-D": "val"}, "when": [["arg0~^(?:status|version|info|ring|tpstats|cfstats|describecluster|gossipinfo)$", {"ro": True, "risk": "safe", "fx": [], "only": True}]]},
     "dropdb|dropuser|droplang|pg_dropcluster|pg_resetwal|pg_resetxlog|mysql-drop": {"pos": "text", "fx": ["external_state:database"], "risk": "dangerous", "why": "it deletes a database or a user", "opts": _CLIENT},

@@ -1,5 +1,7 @@
 """Editors and pagers that can run commands."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _VI = {
     "pos": "write",
     "style": "plus",

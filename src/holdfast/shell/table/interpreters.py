@@ -1,5 +1,7 @@
 """Shells and interpreters of programming languages."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 TABLE = {
     "posh|sash|rc|bash|sh|zsh|dash|ksh|ash|mksh|rbash|yash|rksh|ksh93|fish|csh|tcsh|rzsh|bash-static|elvish|xonsh|osh|oil|nu": {"handler": "shell"},
     "python|pypy|ipython|bpython|jython|micropython|py|pythonw|sage": {

@@ -1,5 +1,7 @@
 """Pictures, sound, video and documents."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 TABLE = {
     "ffmpeg|avconv": {"pos": "write", "style": "dash", "risk": "caution", "why": "it writes media files", "opts": {"-i": "read", "-f": "val", "-c": "val", "-c:v": "val", "-c:a": "val", "-codec": "val", "-vf": "val", "-af": "val", "-filter_complex": "val", "-r": "val", "-s": "val", "-t": "val", "-ss": "val", "-to": "val", "-b:v": "val", "-b:a": "val", "-crf": "val", "-preset": "val", "-map": "val", "-acodec": "val", "-vcodec": "val", "-q:v": "val", "-q:a": "val", "-loglevel": "val", "-v": "val", "-threads": "val", "-metadata": "val", "-ar": "val", "-ac": "val", "-aspect": "val", "-pix_fmt": "val", "-frames:v": "val", "-vframes": "val", "-framerate": "val", "-start_number": "val", "-pass": "val", "-movflags": "val", "-g": "val", "-ab": "val", "-b": "val", "-loop": "val", "-segment_time": "val", "-safe": "val", "-tune": "val", "-profile:v": "val", "-level": "val", "-maxrate": "val", "-bufsize": "val", "-vol": "val", "-scodec": "val", "-disposition": "val", "-itsoffset": "val", "-lavfi": "val", "-hide_banner": "?val"},
                        "when": [["-formats|-codecs|-encoders|-decoders|-filters|-version|-h|-protocols|-devices|-pix_fmts|-layouts|-hwaccels", {"ro": True, "risk": "safe", "pos": "text", "only": True}]]},

@@ -1,5 +1,7 @@
 """Network tools."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _CURL = {
     "-o": "write",
     "--output": "write",

@@ -1,5 +1,7 @@
 """Package managers."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _QUERY = {"ro": True, "pos": "text"}
 _INSTALL = {"pos": "pkg", "risk": "caution", "why": "it installs packages", "fx": ["installs", "network"]}
 _REMOVE = {"pos": "text", "risk": "caution", "why": "it removes packages", "fx": ["installs:remove"]}

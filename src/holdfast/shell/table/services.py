@@ -1,5 +1,7 @@
 """Services, web servers, mail, logs and the firewall."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 TABLE = {
     "systemctl": {
         "opts": {"-t": "val", "--type": "val", "-H": "val", "--host": "val", "-M": "val", "-p": "val", "--property": "val", "-o": "val", "--output": "val", "-n": "val", "--lines": "val", "--state": "val", "-s": "val", "--signal": "val"},

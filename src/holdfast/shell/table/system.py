@@ -1,5 +1,7 @@
 """Disks, users, the kernel and the machine itself."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _DISK = {"pos": "device", "risk": "dangerous", "why": "it destroys what is on a disk"}
 _USER = {
     "pos": "text",

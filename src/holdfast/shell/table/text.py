@@ -1,5 +1,7 @@
 """Reading, searching and changing text."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _GREP = {
     "-e": "val",
     "-f": "read",
@@ -112,7 +114,7 @@ TABLE = {
     "jq|gojq|jaq|yq|xq|tomlq|dasel|fx|gron|jp|jello|jid": {
         "ro": True, "pos": ["text", "read"],
         "opts": {"--arg": "val", "--argjson": "val", "-f": "read", "--from-file": "read", "--slurpfile": "val", "--rawfile": "val", "--indent": "val", "-L": "val", "-o": "val", "-p": "val", "-I": "val", "--output-format": "val", "--input-format": "val"},
-        "when": [["-i|--inplace|--in-place|-s~^[/.]", {"ro": False, "pos": ["text", "write"]}], ["-f|--from-file", {"pos": "read"}]]},
+        "when": [["-i|--inplace|--in-place", {"ro": False, "pos": ["text", "write"]}], ["-f|--from-file", {"pos": "read"}]]},
     "xmllint|xmlstarlet|xidel|pup|htmlq|xpath|hxselect|tidy": {
         "ro": True, "pos": "read", "opts": {"--xpath": "val", "--schema": "read", "-o": "write", "--output": "write", "-t": "?val", "-m": "val", "-v": "val", "-c": "val", "--encode": "val"},
         "when": [["-m !--xpath", {}], ["arg0~^(?:ed|edit)$ -L|--inplace", {"ro": False, "risk": "caution", "pos": ["val", "write"]}], ["-modify|--in-place", {"ro": False, "pos": "write"}]]},

@@ -1,5 +1,7 @@
 """Version control."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _RO = {
     "ro": True,
     "pos": "text",
@@ -25,6 +27,7 @@ _HISTORY = "git_history"
 GIT = {
     "status|ls-files|ls-tree|show-ref|rev-parse|rev-list|cat-file|describe|merge-base|name-rev|for-each-ref|shortlog|whatchanged|cherry|var|check-ignore|check-attr|check-mailmap"
     "|count-objects|fsck|verify-commit|verify-tag|verify-pack|diff-tree|diff-index|diff-files|range-diff|help|version|annotate|show-branch|merge-tree|patch-id|get-tar-commit-id|column|stripspace|fmt-merge-msg|interpret-trailers|request-pull": _RO,
+    "ls-files|status": {"ro": True, "pos": "text", "opts": {"-x": "val", "-X": "read", "--exclude": "val"}},
     "log|show|diff|blame": {
         **_RO,
         "when": [["--output|-o", {"ro": False}], ["--ext-diff", {"ro": False, "risk": "caution"}]],

@@ -1,5 +1,7 @@
 """Programs that run another program: what follows is what counts."""
 
+# ruff: noqa: E501 - one program a line, as in a table
+
 _SUDO = {
     "-u": "val",
     "-g": "val",
