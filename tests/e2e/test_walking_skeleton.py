@@ -45,7 +45,7 @@ def audit_of(home: Home) -> list[dict]:
     command = [sys.executable, "-m", "holdfast", "--home", str(home.root), "audit", "show", "--json"]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert shown.returncode == 0, shown.stderr
-    return [json.loads(line) for line in shown.stdout.splitlines() if line.strip()]
+    return json.loads(shown.stdout)
 
 
 def decisions(home: Home) -> list[tuple[str, str, str]]:

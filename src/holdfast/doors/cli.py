@@ -35,6 +35,7 @@ COMMANDS = (
     LazyCommand("shell", "holdfast.doors.cli_shell:shell_group", "Explain what a command line would do.", SETTINGS),
     LazyCommand("memory", "holdfast.doors.cli_memory:memory_group", "Lay out and tend the memory bank.", SETTINGS),
     LazyCommand("doctor", "holdfast.doors.cli_doctor:doctor", "Find what is wrong, and how to mend it.", SETTINGS),
+    LazyCommand("daemon", "holdfast.doors.cli_daemon:daemon_group", "The process that answers hooks.", SETTINGS),
     LazyCommand("completion", "holdfast.doors.cli_completion:completion", "Print shell completion.", SETTINGS),
 )
 

@@ -1,0 +1,100 @@
+"""The inbox on the command line, over a real store."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.control import Control
+from holdfast.doors.cli import cli
+from holdfast.hosts.registry import gateway_for
+from holdfast.store.home import Home
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home(tmp_path / "home")
+
+
+def holdfast(home, *arguments):
+    return CliRunner().invoke(cli, ["--home", str(home.root), *arguments])
+
+
+def ask(home, tmp_path, command, call="t1"):
+    """A host asks; its hook gives up at once, unless the question is answered meanwhile."""
+    (tmp_path / "vault").mkdir(exist_ok=True)
+    control = Control.open(home)
+    payload = {
+        "hook_event_name": "PreToolUse",
+        "session_id": "s1",
+        "cwd": str(tmp_path / "vault"),
+        "tool_name": "Bash",
+        "tool_use_id": call,
+        "tool_input": {"command": command},
+    }
+    plane = control.plane
+    gateway = gateway_for(control, patience=0)
+    # The question itself, without the waiting: what a hook does before it begins to wait.
+    host = gateway._hosts["claude-code"]
+    address = host.address(payload)
+    from holdfast.hosts.host import Header
+
+    header = Header(gateway._where(host, address), control.clock(), "", True, control.new_id)
+    (event,) = host.parse(payload, header)
+    outcome = plane.handle(event)
+    assert outcome.decision == "ask"
+    return control, event, outcome
+
+
+def test_PE6_nothing_waits_in_an_empty_home(home):
+    assert holdfast(home, "approvals", "list").output == "nothing waits\n"
+    assert json.loads(holdfast(home, "approvals", "list", "--json").output) == []
+
+
+def test_PE6_list_show_and_answer(home, tmp_path):
+    control, event, outcome = ask(home, tmp_path, "git status -s")
+    listed = json.loads(holdfast(home, "approvals", "list", "--json").output)
+    assert [one["id"] for one in listed] == [outcome.approval]
+    shown = holdfast(home, "approvals", "show", outcome.approval[:8]).output
+    assert "git status -s" in shown
+    assert "always would write: bash shell:git status *" in shown
+    done = holdfast(home, "approvals", "answer", outcome.approval[:8], "once")
+    assert done.exit_code == 0, done.output
+    assert control.plane.handle(event).allowed
+    assert holdfast(home, "approvals", "list").output == "nothing waits\n"
+    control.close()
+
+
+def test_PE7_always_writes_the_rule_and_the_next_call_is_not_asked(home, tmp_path):
+    control, _, outcome = ask(home, tmp_path, "git status -s")
+    done = holdfast(home, "approvals", "answer", outcome.approval, "always")
+    assert done.exit_code == 0, done.output
+    assert "git status *" in home.config.read_text()
+    control.close()
+    with pytest.raises(AssertionError):
+        ask(home, tmp_path, "git status --long", call="t2")
+
+
+def test_PE6_a_second_answer_is_told_who_was_first(home, tmp_path):
+    control, _, outcome = ask(home, tmp_path, "make")
+    assert holdfast(home, "approvals", "answer", outcome.approval, "deny", "-m", "not now").exit_code == 0
+    late = holdfast(home, "approvals", "answer", outcome.approval, "once")
+    assert late.exit_code != 0
+    assert "already decided" in late.output
+    control.close()
+
+
+def test_PE7_a_compound_command_can_only_be_once(home, tmp_path):
+    control, _, outcome = ask(home, tmp_path, "git status && make")
+    refused = holdfast(home, "approvals", "answer", outcome.approval, "always")
+    assert refused.exit_code != 0
+    assert "only be answered once" in refused.output
+    control.close()
+
+
+def test_an_unknown_id_is_a_clear_error(home, tmp_path):
+    control, *_ = ask(home, tmp_path, "make")
+    wrong = holdfast(home, "approvals", "show", "zzz")
+    assert wrong.exit_code == 2
+    assert "approvals list --all" in wrong.output
+    control.close()
