@@ -37,6 +37,7 @@ from holdfast.policies.hard_limits.protected import standard_protection
 from holdfast.policies.modes import ModesPolicy
 from holdfast.policies.permission import PermissionPolicy
 from holdfast.policies.recovery_gate import RecoveryGate
+from holdfast.policies.session_strategy import SessionStrategyPolicy
 from holdfast.policies.truncation import Truncation, compose
 from holdfast.policies.user_hooks import UserHooks
 from holdfast.policies.writer_guard import WriterGuard
@@ -44,6 +45,7 @@ from holdfast.python_hooks import PythonHooks
 from holdfast.rule_index import RuleIndex, rule_list
 from holdfast.rule_proposals import propose_rules
 from holdfast.shell import CommandReading, CommandTable, default_table, read_command
+from holdfast.store import tokenizer
 from holdfast.store.config_file import ConfigError, Inline, LoadedConfig
 from holdfast.store.config_watch import ConfigWatcher
 from holdfast.store.config_write import add_rule
@@ -150,7 +152,8 @@ class Control:
             PermissionPolicy(index, fold_case=folds_case(self.home.root)),
             DoomLoop(runtime.doom_loop),
             Truncation(runtime.truncation),
-            Compaction(config.settings),
+            Compaction(config.settings, tokenizer=tokenizer.count),
+            SessionStrategyPolicy(config.settings),
         )
         table = default_table()
         if runtime.shell.commands:

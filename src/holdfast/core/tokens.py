@@ -125,7 +125,7 @@ def estimator(name: EstimatorName, tokenizer: Estimator | None = None) -> Estima
     if name == "tokenizer":
         if tokenizer is None:
             raise ValueError(
-                "estimator 'tokenizer' needs a tokenizer: pass `holdfast.store.tokenizer.load()`, "
+                "estimator 'tokenizer' needs a tokenizer: pass `holdfast.store.tokenizer.count`, "
                 "or set agents.runtime.compaction.estimator to 'bytes'"
             )
         return tokenizer

@@ -22,8 +22,9 @@ def load() -> Estimator:
             "install it with `pip install 'holdfast[tokenizer]'`, or set the estimator to 'bytes'"
         ) from error
     encode = module.openai.o200k_base().encode
+    return lambda text: len(encode(text))
 
-    def count(text: str) -> int:
-        return len(encode(text))
 
-    return count
+def count(text: str) -> int:
+    """Tokens of a text; the library is loaded at the first one, so that merely choosing it costs nothing."""
+    return load()(text)
