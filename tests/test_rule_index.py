@@ -1,5 +1,6 @@
 """The index answers what the reference answers, and cannot be stalled (PE3)."""
 
+import random
 import time
 
 import pytest
@@ -85,6 +86,42 @@ def test_PE3_the_index_equals_the_reference_where_case_is_folded(case):
     index, reference = RuleIndex(rules, fold_case=True), LinearMatcher(rules, fold_case=True)
     for target in targets:
         assert order(index.all_matches(domain, target)) == order(reference.all_matches(domain, target))
+
+
+PARTS = st.sampled_from(
+    ["a", "b", "c", "src", "*", "**", "a*", "*b", "a*b", "*.py", "x.py", "", "a**", "**b", "***", "é"]
+)
+PATHS = st.lists(st.sampled_from(["a", "b", "c", "src", "ab", "aXb", "x.py", "", "é"]), max_size=6).map("/".join)
+
+
+@settings(max_examples=500)
+@given(
+    st.lists(st.lists(PARTS, min_size=1, max_size=6).map("/".join), min_size=1, max_size=60),
+    st.lists(PATHS, min_size=1, max_size=6),
+    st.sampled_from(["vault:", "vault:/", ""]),
+)
+def test_PE3_the_index_equals_the_reference_on_plain_globs(globs, paths, lead):
+    # more rules than one name may tell apart, too
+    rules = [Rule("read", lead + glob, "allow", "user", None, i) for i, glob in enumerate(globs)]
+    index, reference = RuleIndex(rules), LinearMatcher(rules)
+    for path in paths:
+        target = Target("vault", "/" + path)
+        assert order(index.all_matches("read", target)) == order(reference.all_matches("read", target))
+
+
+def test_PE3_the_index_equals_the_reference_on_thousands_of_rules():
+    chance = random.Random(7)
+    words = [f"w{number}" for number in range(40)]
+
+    def path(extra=()):
+        return "/".join(chance.choice([*words, *extra]) for _ in range(chance.randint(1, 5)))
+
+    wild = ("*", "**", "w1*", "*2", "w?", "{w1,w2}", "[w]3", "regex")
+    rules = [Rule("edit", f"vault:/{path(wild)}", "deny", "user", None, i) for i in range(3000)]
+    index, reference = RuleIndex(rules), LinearMatcher(rules)
+    for _ in range(60):
+        target = Target("vault", "/" + path())
+        assert order(index.all_matches("edit", target)) == order(reference.all_matches("edit", target))
 
 
 def test_PE3_the_index_equals_the_reference_on_all_built_in_rules():

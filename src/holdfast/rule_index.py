@@ -1,21 +1,23 @@
 """Finding the rules about a target among ten thousand, in the time of a few.
 
-RE2 takes linear time whatever the pattern, so a hostile `regex:` cannot stall a decision. Its filter first finds the
-literal pieces of all patterns in the target at once; only the patterns whose pieces are there are tried. The answers
-are those of `core.patterns.LinearMatcher`; a property test holds the two equal.
+Plain path globs are looked up by the names they insist on (`path_rules`). For the others RE2's filter finds the literal
+pieces of all patterns in the target at once; only patterns whose pieces are there are tried. RE2 takes linear time
+whatever the pattern, so a hostile `regex:` cannot stall a decision. The answers are those of
+`core.patterns.LinearMatcher`; a property test holds the two equal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import re2  # type: ignore[import-untyped]
 
 from holdfast.core.default_rules import default_rules
-from holdfast.core.patterns import PatternError, Rule, expressions, folded, is_regex, normal
+from holdfast.core.patterns import PatternError, Rule, expressions, file_globs, folded, is_regex, normal
 from holdfast.core.rule_templates import template_rules
 from holdfast.core.settings import PermissionSettings
-from holdfast.core.targets import DOMAINS, Domain, Target
+from holdfast.core.targets import DOMAINS, Domain, Scheme, Target
+from holdfast.path_rules import PathRules, PlainGlob, plain_glob
 
 
 class RuleIndex:
@@ -32,12 +34,13 @@ class RuleIndex:
         if problems:
             raise PatternError("\n".join(problems))
 
-    def all_matches(self, domain: Domain, target: Target) -> Iterator[Rule]:
+    def all_matches(self, domain: Domain, target: Target) -> Sequence[Rule]:
         """Every matching rule, the deciding one first; those after it are shadowed."""
         return self._domains[domain].all_matches(target)
 
     def match(self, domain: Domain, target: Target) -> Rule | None:
-        return next(self._domains[domain].all_matches(target), None)
+        found = self._domains[domain].all_matches(target)
+        return found[0] if found else None
 
 
 class _DomainIndex:
@@ -46,42 +49,54 @@ class _DomainIndex:
         self._fold_case = fold_case
         self._globs = _Filter()
         self._regexes = _Filter()
+        plain: dict[Scheme, list[PlainGlob]] = {"vault": [], "fs": []}
+        waiting: dict[tuple[Scheme, int], str] = {}
         for position, rule in enumerate(rules):
             try:
-                for expression in expressions(rule, fold_case=fold_case):
-                    if is_regex(rule):
-                        self._regexes.add(expression, position)
+                globs = list(file_globs(rule, fold_case=fold_case).items())
+                for number, expression in enumerate(expressions(rule, fold_case=fold_case)):
+                    scheme, glob = globs[number] if globs else ("vault", "")
+                    made = plain_glob(glob, position)
+                    if made is not None:
+                        plain[scheme].append(made)
+                        waiting[scheme, position] = expression
                     else:
-                        self._globs.add(f"^{expression}$", position)
+                        self._add(rule, expression, position)
             except (PatternError, re2.error) as error:
                 problems.append(f"{_place(rule)}: {_said(rule, error)}")
+        self._paths = {scheme: PathRules(globs) for scheme, globs in plain.items()}
+        for scheme, paths in self._paths.items():
+            for position in paths.refused:
+                self._add(rules[position], waiting[scheme, position], position)
         self._globs.compile()
         self._regexes.compile()
 
-    def all_matches(self, target: Target) -> Iterator[Rule]:
+    def _add(self, rule: Rule, expression: str, position: int) -> None:
+        if is_regex(rule):
+            self._regexes.add(expression, position)
+        else:
+            self._globs.add(f"^{expression}$", position)
+
+    def all_matches(self, target: Target) -> Sequence[Rule]:
         whole = str(target)
         text = folded(whole, self._fold_case)
-        if self._regexes.patterns:
+        positions = self._globs.found(text)
+        paths = self._paths.get(target.scheme)
+        if paths is not None:
+            value = text.partition(":")[2]
+            if value.startswith("/"):
+                positions |= paths.found(value)
+        if self._regexes.size:
             plain = normal(whole)
-            value = plain.partition(":")[2]
-            return self._merged(text, plain, value)
-        return self._from_globs(text)
-
-    def _from_globs(self, text: str) -> Iterator[Rule]:
+            positions |= self._regexes.found(plain) | self._regexes.found(plain.partition(":")[2])
         rules = self._rules
-        for position in self._globs.found(text):
-            yield rules[position]
-
-    def _merged(self, text: str, plain: str, value: str) -> Iterator[Rule]:
-        positions = {*self._globs.found(text), *self._regexes.found(plain), *self._regexes.found(value)}
-        for position in sorted(positions, reverse=True):
-            yield self._rules[position]
+        return [rules[position] for position in sorted(positions, reverse=True)]
 
 
 class _Filter:
     """Patterns by position; several patterns may belong to one position."""
 
-    __slots__ = ("_filter", "_options", "_positions", "patterns")
+    __slots__ = ("_filter", "_options", "_positions", "size")
 
     def __init__(self) -> None:
         self._filter = re2.Filter()
@@ -89,7 +104,7 @@ class _Filter:
         self._options.log_errors = False
         self._options.never_capture = True
         self._positions: list[int] = []
-        self.patterns: list[re2._Regexp] = []
+        self.size = 0
 
     def add(self, expression: str, position: int) -> None:
         try:
@@ -100,21 +115,16 @@ class _Filter:
         self._positions.append(position)
 
     def compile(self) -> None:
-        if self._positions:
+        self.size = len(self._positions)
+        if self.size:
             self._filter.Compile()
-        self.patterns = [self._filter.re(index) for index in range(len(self._positions))]
 
-    def found(self, text: str) -> Iterator[int]:
-        """Positions of the patterns that match, highest first."""
-        if not self.patterns:
-            return
-        encoded = text.encode("utf-8")
-        last = -1
-        for index in sorted(self._filter.Match(encoded, True) or (), reverse=True):
-            position = self._positions[index]
-            if position != last and self.patterns[index].search(encoded) is not None:
-                last = position
-                yield position
+    def found(self, text: str) -> set[int]:
+        """Positions of the patterns that match."""
+        if not self.size:
+            return set()
+        positions = self._positions
+        return {positions[index] for index in self._filter.Match(text.encode("utf-8")) or ()}
 
 
 def _place(rule: Rule) -> str:

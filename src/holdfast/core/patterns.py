@@ -123,6 +123,17 @@ def expressions(rule: Rule, *, fold_case: bool = False) -> tuple[str, ...]:
     return tuple(f"(?s:{name}:{_value_expression(value, name, scheme is not None)})" for name in schemes)
 
 
+def file_globs(rule: Rule, *, fold_case: bool = False) -> dict[Scheme, str]:
+    """The globs over absolute paths that a rule about files comes down to, by scheme; none for `regex:`."""
+    if is_regex(rule) or rule.domain not in ("read", "edit"):
+        return {}
+    scheme, value = split_scheme(folded(rule.pattern, fold_case))
+    if scheme is None and value in ("*", "**"):
+        return {}
+    schemes = (scheme,) if scheme is not None else _SCHEMES_OF[rule.domain]
+    return {name: _absolute(value, scheme is not None) for name in schemes}
+
+
 def split_scheme(pattern: str) -> tuple[Scheme | None, str]:
     """`vault:/a` -> ("vault", "/a"); `git *` -> (None, "git *")."""
     head, colon, rest = pattern.partition(":")
@@ -143,10 +154,15 @@ def _value_expression(value: str, scheme: Scheme, explicit: bool) -> str:
         return _path_glob(value if "://" in value else "{http,https}://" + value)
     if scheme == "mcp":
         return _path_glob(value if "/" in value or value == "**" else value + "/*")
-    if not value.startswith("/") and not has_drive(value):
-        bare_name = not explicit and "/" not in value
-        value = ("/**/" if bare_name else "/") + value
-    return _path_glob(value)
+    return _path_glob(_absolute(value, explicit))
+
+
+def _absolute(value: str, explicit: bool) -> str:
+    """`a/b` -> `/a/b`; a name alone, without a scheme, means that name anywhere."""
+    if value.startswith("/") or has_drive(value):
+        return value
+    bare_name = not explicit and "/" not in value
+    return ("/**/" if bare_name else "/") + value
 
 
 def _ends_escaping(text: str) -> bool:

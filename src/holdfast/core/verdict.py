@@ -213,6 +213,8 @@ def merge(verdicts: Iterable[Verdict], mode: Mode = "agent", *, interactive: boo
     params: Mapping[str, Any] | None = None
     system: str | None = None
     for verdict in verdicts:
+        if verdict is NOTHING:
+            continue
         findings.extend(apply_mode(finding, mode) for finding in verdict.findings)
         inject.extend(verdict.inject)
         warnings.extend(verdict.warnings)

@@ -69,6 +69,8 @@ class Destruction:
         self._devices = PathSet(protected.devices)
 
     def judge(self, call: ToolCall) -> Iterator[Message]:
+        if call.reading is None and call.domain != "edit":
+            return
         what = _what(call)
         vault = _vault_root(call)
         for access in call.accesses:
