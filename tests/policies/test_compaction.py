@@ -536,6 +536,17 @@ def test_CO10_only_the_latest_memory_block_of_each_kind_stays():
     assert [item for item in after if item in blocks] == [blocks[2]]
 
 
+def test_CO10_an_item_with_two_memory_blocks_stays_until_both_came_again():
+    bank, anchors = "<memory-bank>\nGoal\n</memory-bank>", "<memory-bank-anchors>\n#1\n</memory-bank-anchors>"
+    both, later = sized(Item("system", f"{bank}\n{anchors}")), sized(Item("system", anchors.replace("1", "2")))
+    after = Session().compact((both, *conversation(4), later, *conversation(8))).history
+    assert both in after
+    assert later in after
+    again = sized(Item("system", bank))
+    after = Session().compact((both, *conversation(4), later, again, *conversation(8))).history
+    assert [item for item in after if item in (both, later, again)] == [later, again]
+
+
 def test_CO10_a_pinned_result_keeps_its_call():
     before = list(conversation(12))
     before[2] = replace(before[2], pinned=True)

@@ -131,7 +131,8 @@ def divide(
 def _fates(history: Sequence[Item], partner: Sequence[int], spoken: Sequence[int], recent: int, cut: int) -> bytes:
     """Everything is protected from `cut` on, and from `recent` on what the user and the system say."""
     fates = bytearray([OLD]) * cut + bytearray([RECENT]) * (len(history) - cut)
-    blocks: dict[str, int] = {}
+    holders: dict[int, list[str]] = {}
+    latest: dict[str, int] = {}
     leading = next((i for i, item in enumerate(history) if item.kind != "system"), len(history))
     for index in spoken:
         item = history[index]
@@ -142,13 +143,14 @@ def _fates(history: Sequence[Item], partner: Sequence[int], spoken: Sequence[int
             continue
         if index < leading and fates[index] == OLD:
             fates[index] = KEPT
-        for end in MEMORY_BLOCKS if _MEMORY_END in item.text else ():
-            if end in item.text:
-                if fates[blocks.get(end, index)] == KEPT and not history[blocks.get(end, index)].pinned:
-                    fates[blocks.get(end, index)] = OLD  # an older copy of what is injected once
-                if fates[index] == OLD:
-                    fates[index] = KEPT
-                blocks[end] = index
+        if _MEMORY_END in item.text:
+            holders[index] = [end for end in MEMORY_BLOCKS if end in item.text]
+            latest.update(dict.fromkeys(holders[index], index))
+    for index, ends in holders.items():
+        if any(latest[end] == index for end in ends):
+            fates[index] = fates[index] or KEPT
+        elif ends and fates[index] == KEPT and not history[index].pinned:
+            fates[index] = OLD  # every block in it was injected again later
     for index in [i for i, item in enumerate(history) if item.pinned]:
         if fates[index] == OLD:
             fates[index] = KEPT
