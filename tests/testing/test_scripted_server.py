@@ -24,7 +24,7 @@ from holdfast.testing import (
     Turn,
     Usage,
 )
-from testing.clients import ASK
+from testing.clients import ASK, post
 
 SERVERS = list(ASK)
 each_server = pytest.mark.parametrize("kind", SERVERS, ids=lambda kind: kind.__name__)
@@ -151,6 +151,29 @@ def test_overflow_is_an_error_that_names_both_figures(kind):
 def test_a_cut_reply_breaks_the_connection(kind, stream):
     with kind(Script(Turn("long " * 100, cut_after=3))) as server, pytest.raises(httpx.RemoteProtocolError):
         ASK[kind](server, "a", stream=stream)
+
+
+LIMIT_WORDS = {
+    "AnthropicServer": '"stop_reason": "max_tokens"',
+    "ChatCompletionsServer": '"finish_reason": "length"',
+    "ResponsesServer": '"reason": "max_output_tokens"',
+    "GeminiServer": '"finishReason": "MAX_TOKENS"',
+}
+
+
+@each_server
+@each_form
+def test_an_answer_can_end_at_the_output_limit(kind, stream):
+    paths = {
+        "AnthropicServer": "/v1/messages",
+        "ChatCompletionsServer": "/v1/chat/completions",
+        "ResponsesServer": "/v1/responses",
+        "GeminiServer": f"/v1beta/models/m:{'streamGenerateContent' if stream else 'generateContent'}",
+    }
+    told = LIMIT_WORDS[kind.__name__]
+    with kind(Script(Turn("half", at_limit=True), "whole")) as server:
+        texts = [post(f"{server.url}{paths[kind.__name__]}", {"stream": stream}).text for _ in range(2)]
+    assert [told in text for text in texts] == [True, False]
 
 
 @each_server

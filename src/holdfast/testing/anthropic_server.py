@@ -135,6 +135,8 @@ def _message_head(request: ModelRequest) -> dict[str, Any]:
 
 
 def _stop_reason(turn: Turn) -> str:
+    if turn.at_limit:
+        return "max_tokens"
     return "tool_use" if turn.tool_calls else "end_turn"
 
 

@@ -127,6 +127,8 @@ def _head(request: ModelRequest, kind: str) -> dict[str, Any]:
 
 
 def _finish_reason(turn: Turn) -> str:
+    if turn.at_limit:
+        return "length"
     return "tool_calls" if turn.tool_calls else "stop"
 
 

@@ -106,7 +106,8 @@ def _answer(request: ModelRequest, parts: list[dict[str, Any]], ending: Turn | N
     head = {"modelVersion": request.model, "responseId": f"response_{request.number}"}
     if ending is None:
         return {"candidates": [candidate], **head}
-    return {"candidates": [{**candidate, "finishReason": "STOP"}], "usageMetadata": _usage(ending), **head}
+    reason = "MAX_TOKENS" if ending.at_limit else "STOP"
+    return {"candidates": [{**candidate, "finishReason": reason}], "usageMetadata": _usage(ending), **head}
 
 
 def _call_parts(turn: Turn) -> list[dict[str, Any]]:

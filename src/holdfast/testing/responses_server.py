@@ -71,7 +71,7 @@ class ResponsesServer(ScriptedServer):
         return "Scripted summary of the conversation."
 
     def whole(self, turn: Turn, request: ModelRequest) -> Mapping[str, Any]:
-        return _response(request, "completed", _items(turn, request), turn)
+        return _response(request, _status(turn), _items(turn, request), turn)
 
     def events(self, turn: Turn, request: ModelRequest) -> Iterator[bytes]:
         number = 0
@@ -103,7 +103,8 @@ class ResponsesServer(ScriptedServer):
                     yield event(f"{kind}.delta", **place, delta=piece)
                 yield event(f"{kind}.done", **place, **{key: item[key]}, name=item["name"])
             yield event("response.output_item.done", output_index=index, item=item)
-        yield event("response.completed", response=_response(request, "completed", items, turn))
+        ended = _status(turn)
+        yield event(f"response.{ended}", response=_response(request, ended, items, turn))
 
     def error_body(self, failure: Failure) -> Mapping[str, Any]:
         return openai_error_body(failure)
@@ -153,6 +154,10 @@ def _items(turn: Turn, request: ModelRequest) -> list[dict[str, Any]]:
     return items
 
 
+def _status(turn: Turn) -> str:
+    return "incomplete" if turn.at_limit else "completed"
+
+
 def _response(request: ModelRequest, status: str, output: list[dict[str, Any]], turn: Turn | None) -> dict[str, Any]:
     return {
         "id": f"resp_{request.number}",
@@ -165,7 +170,7 @@ def _response(request: ModelRequest, status: str, output: list[dict[str, Any]], 
         "tool_choice": request.body.get("tool_choice") or "auto",
         "tools": [],
         "error": None,
-        "incomplete_details": None,
+        "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
         "usage": None if turn is None else _usage(turn),
     }
 

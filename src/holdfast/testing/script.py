@@ -49,7 +49,8 @@ class Turn:
     """One answer of the model: text, then tool calls.
 
     `first_byte_delay` and `piece_delay` make a slow stream (seconds). `cut_after` breaks the connection
-    after so many stream events; without streaming any value breaks it before the body.
+    after so many stream events; without streaming any value breaks it before the body. `at_limit` says that
+    the answer ended because it reached the output limit.
     """
 
     text: str = ""
@@ -58,6 +59,7 @@ class Turn:
     first_byte_delay: float = 0.0
     piece_delay: float = 0.0
     cut_after: int | None = None
+    at_limit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
