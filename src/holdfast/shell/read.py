@@ -12,6 +12,7 @@ from holdfast.shell.recover import parse_leniently
 from holdfast.shell.smuggle import names_shell
 from holdfast.shell.syntax import ShellSyntaxError, TooComplex
 from holdfast.shell.walk import Walker
+from holdfast.shell.witness import sees_more
 
 MAX_LENGTH = 65536
 
@@ -41,6 +42,10 @@ def read_command(
                 record.finding("dangerous", "escape", program="text that bash would not accept")
             script = parse_leniently(clean, error, walker.parse_budget)
         walker.visit(script, Scope(cwd, home), Output(""), Context())
+        if record.read_only and not record.unknown and not has_error:
+            unseen = sees_more(clean, script)
+            if unseen:
+                record.cannot_know(f"another grammar sees the command {unseen!r} in it")
     except TooComplex as error:
         record.cannot_know(str(error))
         record.incomplete = True

@@ -91,4 +91,5 @@ HANDLERS: Mapping[str, Handler] = {
     "cmd": windows.cmd,
     "m4": programs.m4,
     "setarch": programs.setarch,
+    "flock": programs.flock,
 }

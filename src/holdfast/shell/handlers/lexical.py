@@ -141,6 +141,9 @@ def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> N
 _SHELL_IN_CODE = re.compile(
     r"[\"'`({\[\s](?:/usr)?/bin/(?:ba|da|z|k|c|tc|a)?sh\b|\bspawn\s+(?:ba|z)?sh\b|\(shell\b|\(term\s"
 )
+_SAFE_RUBY = frozenset(
+    ("json", "csv", "date", "time", "set", "yaml", "erb", "digest", "pp", "fileutils", "base64", "bigdecimal")
+)
 _SAFE_NODE = frozenset(
     "fs path os util url crypto assert events stream zlib querystring buffer process string_decoder http"
     " https net child_process".split()
@@ -152,6 +155,13 @@ def _foreign_modules(language: str, code: str, sink: CodeSink) -> None:
         for match in re.finditer(r"(?:require|import)\s*\(?\s*['\"](?:node:)?([^'\"]+)['\"]", code):
             if match[1].split("/")[0] not in _SAFE_NODE and not match[1].endswith(".json"):
                 sink.unknown(f"the module {match[1]} is run")
+    elif language in ("ruby", "php", "lua"):
+        for match in re.finditer(
+            r"\b(?:require|require_relative|require_once|include|include_once|load|dofile|loadfile)\b\s*\(?\s*['\"]([^'\"]+)",
+            code,
+        ):
+            if match[1] not in _SAFE_RUBY:
+                sink.unknown(f"the file or library {match[1]} is run")
     elif language == "perl":
         for match in re.finditer(r"\buse\s+([A-Z][\w:]*)", code):
             if not match[1].startswith(

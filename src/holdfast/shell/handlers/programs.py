@@ -263,3 +263,14 @@ def setarch(walker: Caller, call: Call) -> Output:
         return Output(None)
     index = call.fields.index(words[0])
     return walker.run_fields(call.fields[index:], call.scope, call.stdin, call.context.through(call.name))
+
+
+def flock(walker: Caller, call: Call) -> Output | None:
+    """`flock file -c 'command'`: the option stands after the file."""
+    texts = [f.text for f in call.fields]
+    for option in ("-c", "--command"):
+        index = texts.index(option) if option in texts else -1
+        if 0 <= index < len(call.fields) - 1:
+            context = call.context.through("flock -c")
+            return walker.run_string(call.fields[index + 1], call.scope.copy(), call.stdin, context)
+    return None

@@ -1,5 +1,7 @@
 """Statements for databases, read as far as needed to know whether data is destroyed, changed or shown."""
 
+# ruff: noqa: SIM905 - long lists of words read better as text
+
 from __future__ import annotations
 
 import re
@@ -45,6 +47,17 @@ _WRITES = re.compile(
     re.IGNORECASE,
 )
 
+_CALLS = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+# Functions and keywords before a parenthesis that compute and change nothing.
+_PLAIN_FUNCTIONS = frozenset(
+    "count sum avg min max coalesce length lower upper substr substring trim round abs now date datetime strftime"
+    " in values as and or not exists select from where on using over cast concat ifnull nullif iif case when then"
+    " distinct date_trunc extract to_char group_concat string_agg array_agg json_extract json_agg row_number rank"
+    " dense_rank lag lead current_timestamp version pg_size_pretty pg_database_size pg_total_relation_size find"
+    " limit sort pretty explain countdocuments aggregate printjson print table_info index_list total typeof instr replace"
+    " left right floor ceil ceiling mod power sqrt random unixepoch julianday all any union like between hex char".split()
+)
+
 
 def read_sql(walker: Caller, statement: Field, call: Call) -> None:
     text = _COMMENTS.sub(" '' ", statement.text)
@@ -67,5 +80,7 @@ def read_sql(walker: Caller, statement: Field, call: Call) -> None:
     elif _WRITES.search(text) or not (_READS.match(text) or not text.strip()):
         record.add("external_state", statement.text[:80], by, "database")
         record.finding("caution", "external_state", detail="database")
+    elif any(name.lower() not in _PLAIN_FUNCTIONS for name in _CALLS.findall(text)):
+        record.cannot_know("the statement calls functions, which may change data")
     if statement.taint & FROM_NETWORK:
         record.finding("dangerous", "downloads_and_runs", target=call.label)

@@ -77,7 +77,7 @@ TABLE = {
         "opts": {"-t": "val", "--target": "val", "-S": "val", "-G": "val", "--setuid": "val", "--map-user": "val", "-R": "val", "-w": "val"},
         "when": [["n=0", {"risk": "dangerous", "why": "it opens a shell in other namespaces"}]],
     },
-    "flock": {"pos": ["val", "argv"], "ro": True, "opts": {"-w": "val", "-E": "val", "-c": "shell", "--timeout": "val", "--command": "shell"},
+    "flock": {"handler": "flock", "pos": ["val", "argv"], "ro": True, "opts": {"-w": "val", "-E": "val", "-c": "shell", "--timeout": "val", "--command": "shell"},
               "when": [["-u|--unlock n<2", {"pos": "text"}]]},
     "script": {"pos": ["write"], "opts": {"-c": "shell", "--command": "shell", "-I": "write", "-O": "write", "-B": "write", "-t": "?val", "-T": "write", "-E": "val", "-o": "val"},
                "when": [["!-c !--command", {"risk": "caution", "why": "it opens a shell and records it", "unknown": "an interactive shell"}]]},
