@@ -38,20 +38,20 @@ def tool_runs() -> tuple[Item, ...]:
     for turn in range(40):
         items.append(Item("user", f"Please go on with part {turn} of the list and report what you find."))
         for step in range(24):
-            items += pair(f"{turn}_{step}", ("read", "bash", "grep")[step % 3], step, 110)
+            items += pair(f"{turn}_{step}", ("read", "bash", "grep")[step % 3], step, 122)
         items.append(Item("assistant", "The files are read; the next part follows. " * 4))
     return tuple(map(sized, items))
 
 
 def conversation() -> tuple[Item, ...]:
-    """2,002 items, 455 of them outputs of 10 kB: each step with its reasoning, words, call and result."""
+    """2,002 items, 455 of them outputs of 11 kB: each step with its reasoning, words, call and result."""
     items: list[Item] = []
     for turn in range(91):
         items.append(Item("user", f"Please look into case {turn} as well, and keep the old behaviour."))
         for step in range(5):
             items.append(Item("reasoning", "The lock is taken too late; the cache must be cleared first. " * 4))
             items.append(Item("assistant", "I will look at the file and then change the order. " * 3))
-            items += pair(f"{turn}_{step}", ("read", "bash", "grep")[step % 3], step, 220)
+            items += pair(f"{turn}_{step}", ("read", "bash", "grep")[step % 3], step, 245)
         items.append(Item("assistant", "Done; the tests pass. " * 6))
     return tuple(map(sized, items))
 
