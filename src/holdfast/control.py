@@ -28,12 +28,14 @@ from holdfast.core.tools import NEUTRAL_TOOLS, ToolSpec
 from holdfast.core.verdict import Spill
 from holdfast.examine import Examiner
 from holdfast.glob_files import expand_glob
+from holdfast.memory_bank import MemoryBank
 from holdfast.plane import Kept, Plane, Surroundings
 from holdfast.policies.compaction import Compaction
 from holdfast.policies.context_gate import ContextGate
 from holdfast.policies.doom_loop import DoomLoop
 from holdfast.policies.hard_limits import HardLimitsPolicy
 from holdfast.policies.hard_limits.protected import standard_protection
+from holdfast.policies.memory_proposals import MemoryProposals
 from holdfast.policies.modes import ModesPolicy
 from holdfast.policies.permission import PermissionPolicy
 from holdfast.policies.recovery_gate import RecoveryGate
@@ -97,6 +99,7 @@ class Control:
         self._memory_files: MemoryFiles | None = None
         self._python_hooks: PythonHooks | None = None
         self._python_hooks_set: HookSettings | None = None
+        self.memory_bank = MemoryBank(store, clock=clock, new_id=self.new_id)
         self.outputs = OutputStore(home.outputs, store)
         self.plane = Plane(store, lambda: self.in_force().policies, self._surroundings(), approval_timeout=wait_limit)
         self.approvals = Approvals(self.plane, clock=clock, new_id=self.new_id, write_rule=self.write_rule)
@@ -149,6 +152,7 @@ class Control:
             RecoveryGate(runtime.memory),
             WriterGuard(runtime.memory),
             ContextGate(runtime.memory),
+            MemoryProposals(runtime.memory),
             PermissionPolicy(index, fold_case=folds_case(self.home.root)),
             DoomLoop(runtime.doom_loop),
             Truncation(runtime.truncation),
@@ -185,6 +189,7 @@ class Control:
             propose_rules=self._propose,
             language=self.language,
             memory=self._memory_facts,
+            settle=self.memory_bank.settle,
         )
 
     def _memory_facts(self, vault: str) -> MemoryFacts | None:
@@ -238,6 +243,7 @@ def rules_in_force(config: LoadedConfig, home: Home) -> RuleIndex:
         user_rules=config.rules,
         mcp_servers=(*runtime.mcp, OWN_MCP_SERVER),
         readable=(os.path.realpath(home.outputs),),
+        home=os.path.realpath(Path.home()),
     )
     return RuleIndex(rules, fold_case=folds_case(home.root))
 

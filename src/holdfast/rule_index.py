@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 import re2  # type: ignore[import-untyped]
 
 from holdfast.core.default_rules import default_rules
-from holdfast.core.patterns import PatternError, Rule, expressions, file_globs, folded, is_regex, normal
+from holdfast.core.patterns import PatternError, Rule, at_home, expressions, file_globs, folded, is_regex, normal
 from holdfast.core.rule_templates import template_rules
 from holdfast.core.settings import PermissionSettings
 from holdfast.core.targets import DOMAINS, Domain, Scheme, Target
@@ -151,11 +151,12 @@ def rule_list(
     inline_rules: Iterable[Rule] = (),
     mcp_servers: Iterable[str] = (),
     readable: Iterable[str] = (),
+    home: str = "",
 ) -> list[Rule]:
-    """All rules in force, in their order: built-in, templates, user, inline (PE3)."""
+    """All rules in force, in their order: built-in, templates, user, inline (PE3). `home` is what `~` stands for."""
+    own = [*user_rules, *inline_rules]
     return [
         *default_rules(outside_edit=permission.outside_edit, mcp_servers=mcp_servers, readable=readable),
         *template_rules(permission.templates),
-        *user_rules,
-        *inline_rules,
+        *((at_home(rule, home) for rule in own) if home else own),
     ]

@@ -8,6 +8,7 @@ from holdfast.core.patterns import (
     LinearMatcher,
     PatternError,
     Rule,
+    at_home,
     escaped,
     expressions,
     is_literal,
@@ -158,6 +159,14 @@ def test_PE3_case_is_folded_where_the_disk_folds_it(pattern, target):
 )
 def test_a_literal_pattern_stands_for_one_target(domain, pattern, expected):
     assert is_literal(Rule(domain, pattern, "allow")) is expected
+
+
+def test_PE3_a_tilde_stands_for_the_users_home():
+    rule = at_home(Rule("read", "~/notes/*.md", "allow"), "/home/u[1]")
+    assert matches(rule, Target("fs", "/home/u[1]/notes/a.md"))
+    assert not matches(rule, Target("fs", "/home/u1/notes/a.md"))
+    assert at_home(Rule("edit", "fs:~/x", "deny"), "/h").pattern == "fs:/h/x"
+    assert at_home(Rule("bash", "~/x", "deny"), "/h").pattern == "~/x"
 
 
 values = st.text(st.sampled_from("ab/*?[]{}!,\\-^. \nÀé中"), max_size=12)

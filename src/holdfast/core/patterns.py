@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, Protocol
 
@@ -102,6 +102,15 @@ def escaped(target: Target) -> str:
     """A pattern that matches this target and nothing else."""
     wildcards = _PATH_WILDCARDS if target.scheme in _PATH_SCHEMES else _TEXT_WILDCARDS
     return f"{target.scheme}:" + "".join("\\" + char if char in wildcards else char for char in target.value)
+
+
+def at_home(rule: Rule, home: str) -> Rule:
+    """`~/x` and `fs:~/x` of a rule about files, with the user's home written out."""
+    for lead in ("fs:~/", "~/"):
+        if rule.domain in ("read", "edit") and rule.pattern.startswith(lead):
+            folder = escaped(Target("fs", home.rstrip("/")))
+            return replace(rule, pattern=f"{folder}/{rule.pattern[len(lead) :]}")
+    return rule
 
 
 def expressions(rule: Rule, *, fold_case: bool = False) -> tuple[str, ...]:

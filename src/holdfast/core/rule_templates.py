@@ -36,8 +36,8 @@ _PACKAGE_TESTS = (
 )  # fmt: skip
 
 _DOCUMENTATION = (
-    "docs.python.org", "packaging.python.org", "pypi.org", "*.readthedocs.io", "docs.rs", "doc.rust-lang.org",
-    "crates.io", "pkg.go.dev", "go.dev", "developer.mozilla.org", "nodejs.org", "www.npmjs.com",
+    "docs.python.org", "packaging.python.org", "*.readthedocs.io", "docs.rs", "doc.rust-lang.org",
+    "crates.io", "pkg.go.dev", "go.dev", "developer.mozilla.org", "nodejs.org",
     "www.typescriptlang.org", "react.dev", "svelte.dev", "vite.dev", "vuejs.org", "angular.dev", "docs.oracle.com",
     "docs.spring.io",
     "kotlinlang.org", "docs.swift.org", "learn.microsoft.com", "docs.github.com", "git-scm.com", "docs.docker.com",
