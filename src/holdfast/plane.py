@@ -17,10 +17,10 @@ from holdfast.core import events as ev
 from holdfast.core.events import Event, ToolCall, ToolCalled, ToolCalling
 from holdfast.core.keys import SessionId
 from holdfast.core.memory import MemoryFacts
-from holdfast.core.messages import Language, Phrase
+from holdfast.core.messages import Language, Message, Phrase, plain
 from holdfast.core.outcome import Outcome, denied, from_merged, settled
 from holdfast.core.policy import EMPTY, Policy, State
-from holdfast.core.verdict import Finding, Mode, Spill, Verdict, merge
+from holdfast.core.verdict import Finding, Mode, Settle, Spill, Verdict, merge
 from holdfast.records import record_of
 from holdfast.store.interface import (
     Approval,
@@ -91,6 +91,8 @@ class Surroundings:
     """The language of a vault's messages."""
     memory: Callable[[str], MemoryFacts | None] = lambda vault: None
     """What a vault's memory bank looks like now."""
+    settle: Callable[[SessionId, str, Settle], Message] = lambda where, vault, what: plain("")
+    """Carries out what the user said to a proposal, and says what came of it."""
 
 
 class Plane:
@@ -174,7 +176,11 @@ class Plane:
             outcome = replace(outcome, input=judged.call.input)
         first_of_subagent = row.version == 0 and bool(event.where.subagent)
         state = StateRow(row.version, states) if states != row.data or first_of_subagent else None
-        return self._commit(event, judged, outcome, merged.spill, vault, state)
+        outcome = self._commit(event, judged, outcome, merged.spill, vault, state)
+        if merged.settle:
+            said = tuple(self._with.settle(event.where, vault, one) for one in merged.settle)
+            outcome = replace(outcome, warnings=(*outcome.warnings, *said))
+        return outcome
 
     def _rewritten(self, event: Event, verdict: Verdict, vault: str) -> Event:
         """What the next policy sees: it judges what will run, not what was asked for."""

@@ -139,6 +139,15 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
+class Settle:
+    """A user's message confirmed or skipped a proposal for the memory bank."""
+
+    proposal: str
+    """The id of the call that made it."""
+    answer: Literal["apply", "skip"]
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """Everything one policy asks for at one event."""
 
@@ -151,6 +160,7 @@ class Verdict:
     spill: Spill | None = None
     summarise: Summarise | None = None
     seal: Seal | None = None
+    settle: tuple[Settle, ...] = ()
     history: tuple[Any, ...] | None = None
     """A replaced history (pruned or rewritten items), for `HistorySending`."""
     model_params: Mapping[str, Any] | None = None
@@ -173,6 +183,7 @@ class Merged:
     spill: Spill | None = None
     summarise: Summarise | None = None
     seal: Seal | None = None
+    settle: tuple[Settle, ...] = ()
     rewrite_output: str | None = None
     history: tuple[Any, ...] | None = None
     model_params: Mapping[str, Any] | None = None
@@ -208,6 +219,7 @@ def merge(verdicts: Iterable[Verdict], mode: Mode = "agent", *, interactive: boo
     spill: Spill | None = None
     summarise: Summarise | None = None
     seal: Seal | None = None
+    settle: list[Settle] = []
     output: str | None = None
     history: tuple[Any, ...] | None = None
     params: Mapping[str, Any] | None = None
@@ -221,6 +233,7 @@ def merge(verdicts: Iterable[Verdict], mode: Mode = "agent", *, interactive: boo
         spill = verdict.spill or spill
         summarise = verdict.summarise or summarise
         seal = seal or verdict.seal
+        settle.extend(verdict.settle)
         output = verdict.rewrite_output if verdict.rewrite_output is not None else output
         history = verdict.history if verdict.history is not None else history
         params = verdict.model_params if verdict.model_params is not None else params
@@ -240,6 +253,7 @@ def merge(verdicts: Iterable[Verdict], mode: Mode = "agent", *, interactive: boo
         spill=spill,
         summarise=summarise,
         seal=seal,
+        settle=tuple(settle),
         rewrite_output=output,
         history=history,
         model_params=params,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from holdfast.control import Control
 from holdfast.hosts.registry import gateway_for
+from holdfast.store.config_file import Inline
 from holdfast.store.home import Home
 
 MARGIN_SECONDS = 5.0
@@ -13,7 +15,9 @@ MARGIN_SECONDS = 5.0
 
 
 def answer(host: str, home: str, payload: bytes, deadline: float) -> tuple[int, bytes, bytes]:
-    control = Control.open(Home(Path(home)))
+    # A repository can set variables for its host's hooks: none of them may loosen a rule.
+    environ = {name: os.environ[name] for name in ("MEMORY_BANK_GUARD_MODE",) if name in os.environ}
+    control = Control.open(Home(Path(home)), inline=Inline(environ=environ))
     try:
         patience = max(0.0, deadline - MARGIN_SECONDS)
         reply = gateway_for(control, patience=patience).answer(host, payload)

@@ -59,6 +59,7 @@ EXIT_MEANINGS = {
 }
 # Errors that are told in one line, by where they are defined: naming them must not import them.
 EXIT_OF: dict[str, int] = {
+    "holdfast.core.proposals.ProposalError": EXIT_USAGE,
     "holdfast.core.setting_keys.KeyNameError": EXIT_USAGE,
     "holdfast.store.config_problems.ConfigError": EXIT_CONFIG,
     "holdfast.store.config_write.ConfigWriteError": EXIT_CONFIG,
