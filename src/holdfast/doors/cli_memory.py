@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -131,7 +132,7 @@ def propose(
     from holdfast.core.proposals import Edit
 
     if content == "-":
-        content = click.get_text_stream("stdin").read()
+        content = sys.stdin.read()
     change = {"append": append, "content": content, "old": old, "new": new}
     bank = _bank(context)
     where = SessionId(SessionKey("local", "command-line", "command-line"), "command-line")
