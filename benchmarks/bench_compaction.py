@@ -1,6 +1,6 @@
 """Compaction's own work, without any model, beside langchain's ClearToolUsesEdit on the same history in the same run.
 
-    python benchmarks/compaction.py [--rounds N] [--json]
+    python benchmarks/bench_compaction.py [--rounds N] [--json]
 
 Ours is measured twice: pruning alone, which is what ClearToolUsesEdit does, and a whole compaction with a given summary
 (plan, the summariser's prompt and input, the new history and its record). A request that triggers nothing is measured

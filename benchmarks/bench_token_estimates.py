@@ -1,6 +1,6 @@
 """Token estimates beside a real tokenizer: how far off, and how fast.
 
-    python benchmarks/token_estimates.py [--json] [KIND=GLOB ...]
+    python benchmarks/bench_token_estimates.py [--json] [KIND=GLOB ...]
 
 Without arguments: the texts that the tests use. `KIND=GLOB` measures files of your own instead. Exits with 1 when an
 estimate is off by more than a tenth.

@@ -1,6 +1,6 @@
 """How many stuck runs the loop watch notices, and how often it cries wolf.
 
-    python benchmarks/loop_detection.py [RUNS.jsonl] [--list]
+    python benchmarks/bench_loop_detection.py [RUNS.jsonl] [--list]
 
 Each line of the file is a run: `{"run": 7, "stuck": false, "steps": [["a", kind, hash], ["o", kind, hash], ...]}`. `a`
 is what the agent did, `o` what came back. The run is fed to the policy as the events it would have seen live. A run
