@@ -1,6 +1,8 @@
 """A few small real tools, so that the runner's tests need none of the product's."""
 
 import asyncio
+import os
+import signal
 from pathlib import Path
 
 from holdfast.runtime.tool import Tool, ToolFailure, ToolOutput
@@ -29,12 +31,16 @@ async def _write(context, given):
 
 async def _bash(context, given):
     process = await asyncio.create_subprocess_shell(
-        given["command"], cwd=context.cwd, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        given["command"],
+        cwd=context.cwd,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
     )
     try:
         output, _ = await process.communicate()
     except asyncio.CancelledError:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
         raise
     return ToolOutput(output.decode(), failed=process.returncode != 0, exit_code=process.returncode)

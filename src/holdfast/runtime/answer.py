@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,8 +38,13 @@ class Answer:
 
 async def collect(stream: AsyncIterator[Any], model: Model, scene: Scene) -> Answer:
     """Follow a stream to its end, telling the watchers; raises what the stream raises, and when it ends too early."""
+    async with aclosing(stream) as events:  # type: ignore[type-var]  # every stream of the library is a generator
+        return await _answer(events, model, scene)
+
+
+async def _answer(events: AsyncIterator[Any], model: Model, scene: Scene) -> Answer:
     done: list[Any] = []
-    async for event in stream:
+    async for event in events:
         kind = getattr(event, "type", "")
         if kind == "response.output_text.delta":
             scene.emit(TextDelta(text=event.delta))

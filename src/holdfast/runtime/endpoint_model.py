@@ -30,14 +30,26 @@ def endpoint_model(choice: ModelChoice, home: Home, *, key: str | None) -> Model
         timeout=httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS),
     )
     if choice.api == "responses":
-        return OpenAIResponsesModel(model=choice.name, openai_client=client)
+        return ClosingResponses(model=choice.name, openai_client=client)
     return WatchedChatCompletions(model=choice.name, openai_client=client)
+
+
+class ClosingResponses(OpenAIResponsesModel):
+    """The library leaves the client, which it was given, to us."""
+
+    async def close(self) -> None:
+        await super().close()
+        await self._client.close()
 
 
 class WatchedChatCompletions(OpenAIChatCompletionsModel):
     """Remembers the finish reason of the last answer: the library keeps only whether there were tool calls."""
 
     finish_reason: str | None = None
+
+    async def close(self) -> None:
+        await super().close()
+        await self._client.close()
 
     async def _fetch_response(self, *args: Any, **kwargs: Any) -> Any:
         self.finish_reason = None

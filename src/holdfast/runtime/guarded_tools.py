@@ -194,9 +194,10 @@ class GuardedTools:
             output = ToolOutput(str(failure), failed=True)
             result = _failed(str(failure))
         except asyncio.CancelledError:
-            text = STOPPED().text(scene.language)
-            result = ToolResult(INTERRUPTED + text, failed=True, error=text)
-            scene.judge.now(ToolCalled(**scene.header(), call=call, result=result))
+            if scene.stopping():
+                text = STOPPED().text(scene.language)
+                result = ToolResult(INTERRUPTED + text, failed=True, error=text)
+                scene.judge.now(ToolCalled(**scene.header(), call=call, result=result))
             raise
         except Exception as error:  # a tool's own bug is the model's to read, never the end of the run
             output = ToolOutput("", failed=True)

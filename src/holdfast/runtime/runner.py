@@ -291,6 +291,7 @@ class Conversation:
             interactive=self.interactive,
             memory=self._memory,
             answer_by_itself=self._answer_by_itself,
+            stopping=lambda: self._stopping,
         )
 
     def _run(self, scene: Scene) -> AgentRun:
@@ -343,4 +344,3 @@ class Conversation:
 
 def _described(agents: Mapping[str, AgentFile]) -> dict[str, str]:
     return {**dict.fromkeys(BUILT_IN, ""), **{name: file.description for name, file in agents.items()}}
-

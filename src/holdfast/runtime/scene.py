@@ -32,6 +32,9 @@ class Scene:
     answer_by_itself: Callable[[Any], str | None] = lambda approval: None
     """Lets a script answer what it may (`--yes-safe`): `once`, `deny`, or None to ask a person."""
 
+    stopping: Callable[[], bool] = lambda: True
+    """Whether a cancelled call was stopped for good; otherwise somebody will take it up again."""
+
     @property
     def language(self) -> Language:
         return self.control.language(str(self.vault))
