@@ -34,6 +34,9 @@ class Call:
         return " ".join((self.name, *self.path))
 
 
+MAX_DEPTH = 24
+
+
 class Engine:
     """The walker, seen from below: each layer (roles, entries, calls, walk) gives a part of it."""
 

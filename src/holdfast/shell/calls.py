@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from fnmatch import translate
 
 from holdfast.shell import paths
-from holdfast.shell.call import Call
+from holdfast.shell.call import MAX_DEPTH, Call
 from holdfast.shell.commands import CommandTable, Spec
 from holdfast.shell.entries import Entries
 from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, Field, Output, Scope
 from holdfast.shell.reading import SimpleCommand
 from holdfast.shell.record import Context, Record
 from holdfast.shell.smuggle import HANDED_SHELL, HELD_SHELL, smuggled
+from holdfast.shell.syntax import TooComplex
 
 # ruff: noqa: SIM905 - long lists of words read better as text
 
@@ -49,6 +50,8 @@ class Caller(Entries):
         context: Context,
         environment: Mapping[str, Field] | None = None,
     ) -> Output:
+        if context.depth > MAX_DEPTH:
+            raise TooComplex("wrapped deeper than is followed")
         name_field = fields[0]
         for name, value in (environment or {}).items():
             self.environment_variable(name, value, scope, lasting=False)

@@ -19,6 +19,8 @@ from holdfast.shell.words import WordReader
 FROM_NETWORK, FROM_SECRET, FROM_FILE, FROM_DECODER, FROM_OUTPUT, FROM_SHELL = 1, 2, 4, 8, 16, 32
 MAX_FIELDS = 1024
 MAX_FIELD_LENGTH = 65536
+MAX_BRACES = 60
+MAX_PATTERN_TEXT = 512
 
 _GLOB = re.compile(r"[*?\[]")
 _BRACE_RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?\Z")
@@ -261,7 +263,8 @@ class Expander:
             sliced = _slice(part.name, found, argument.raw)
             return sliced if sliced is not None else [Field(part.source, dynamic=True)]
         values = found if isinstance(found, list) else [found] if found is not None else []
-        if not values or any(v.dynamic for v in values) or default.dynamic:
+        too_long = any(len(v.text) > MAX_PATTERN_TEXT for v in values) or len(default.text) > MAX_PATTERN_TEXT // 4
+        if not values or too_long or any(v.dynamic for v in values) or default.dynamic:
             return [Field(part.source, dynamic=True, taint=default.taint)]
         return [Field(_transform(v.text, operator, argument, default.text), taint=v.taint) for v in values]
 
@@ -368,6 +371,8 @@ def expand_braces(word: Word) -> list[Word]:
     """`{a,b}{1..3}` -> six words. Done on the source, because bash does it before everything else."""
     if "{" not in word.raw or not any(isinstance(p, Literal) and not p.quoted and "{" in p.text for p in word.parts):
         return [word]
+    if word.raw.count("{") > MAX_BRACES:
+        raise TooComplex("more braces than are followed")
     texts = _brace_texts(word.raw, [256])
     if len(texts) == 1:
         return [word]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.shell import paths
+from holdfast.shell.call import MAX_DEPTH
 from holdfast.shell.calls import Caller
 from holdfast.shell.commands import CommandTable
 from holdfast.shell.expand import (
@@ -38,7 +39,6 @@ from holdfast.shell.syntax import (
 )
 from holdfast.shell.words import MAX_STEPS
 
-MAX_DEPTH = 24
 MAX_VISITS = 3000
 _LOOP_VALUES = 8
 NOTHING = Output("")

@@ -272,6 +272,7 @@ class WordReader:
     # -- expansions ---------------------------------------------------------------------------------
 
     def dollar(self, quoted: bool) -> Part:
+        self.step()
         text, start = self.text, self.position
         following = text[start + 1 : start + 2]
         if following == "(":

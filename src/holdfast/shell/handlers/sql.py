@@ -54,8 +54,9 @@ _PLAIN_FUNCTIONS = frozenset(
     " in values as and or not exists select from where on using over cast concat ifnull nullif iif case when then"
     " distinct date_trunc extract to_char group_concat string_agg array_agg json_extract json_agg row_number rank"
     " dense_rank lag lead current_timestamp version pg_size_pretty pg_database_size pg_total_relation_size find"
-    " limit sort pretty explain countdocuments aggregate printjson print table_info index_list total typeof instr replace"
-    " left right floor ceil ceiling mod power sqrt random unixepoch julianday all any union like between hex char".split()
+    " limit sort pretty explain countdocuments aggregate printjson print table_info index_list total typeof instr"
+    " replace left right floor ceil ceiling mod power sqrt random unixepoch julianday all any union like between hex"
+    " char".split()
 )
 
 
