@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -326,11 +327,9 @@ class SqliteStore:
 
     def notes(self, prefix: str) -> Mapping[str, Any]:
         with self._database.read() as connection:
-            found = connection.execute(
-                "SELECT key, value FROM notes WHERE key >= ? AND substr(key, 1, ?) = ? ORDER BY key",
-                (prefix, len(prefix), prefix),
-            ).fetchall()
-        return {key: from_json(value) for key, value in found}
+            # Keys stand in the order of their bytes, so those with the prefix follow one another.
+            found = connection.execute("SELECT key, value FROM notes WHERE key >= ? ORDER BY key", (prefix,))
+            return {key: from_json(value) for key, value in takewhile(lambda row: row[0].startswith(prefix), found)}
 
     # audit
 
