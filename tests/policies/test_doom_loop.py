@@ -502,7 +502,7 @@ def test_DL1_the_signature_ignores_the_order_of_keys(tool_input):
 
 # the corpus of real runs
 
-_PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "loop_detection.py"
+_PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "bench_loop_detection.py"
 _SPEC = importlib.util.spec_from_file_location("loop_detection", _PATH)
 loop_detection = sys.modules["loop_detection"] = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(loop_detection)
