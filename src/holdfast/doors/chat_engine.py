@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from holdfast.control import Control
@@ -12,9 +11,10 @@ from holdfast.core.settings import ModelParams
 from holdfast.doors.chat_wanted import Wanted
 from holdfast.runtime.runner import Conversation
 from holdfast.runtime.threads import find_thread, new_thread, threads
-from holdfast.runtime.toolbox import tools_for
-from holdfast.runtime.ui_events import Watch
-from holdfast.store.config_file import ConfigError
+from holdfast.runtime.toolbox import toolbox
+from holdfast.runtime.tools.journal import undo_last
+from holdfast.runtime.ui_events import Notice, Watch
+from holdfast.store.config_file import ConfigError, load_config
 from holdfast.store.interface import AlreadyDecided, Approval, Session
 
 
@@ -34,7 +34,9 @@ class Engine:
         self._watch = watch
         self._answer_by_itself = answer_by_itself
         self._inline_params = inline_params
-        self.control = Control.open(wanted.home, inline=wanted.inline, on_problem=on_problem)
+        settings = load_config(wanted.home.config, wanted.inline).settings
+        self._toolbox = toolbox(wanted.home, settings.runtime)
+        self.control = Control.open(wanted.home, inline=wanted.inline, on_problem=on_problem, tools=self._toolbox.specs)
         try:
             session, self.resumed = self._session()
         except BaseException:
@@ -58,7 +60,7 @@ class Engine:
             self.control,
             session,
             watch=self._watch,
-            tools=tools_for(self.control),
+            tools=self._toolbox.tools,
             model=self._wanted.model,
             agent=self._wanted.agent,
             interactive=self._wanted.interactive,
@@ -67,6 +69,8 @@ class Engine:
         )
 
     async def start(self) -> None:
+        for problem in self._toolbox.problems:
+            self._watch(Notice(text=problem))
         await self.conversation.start("resume" if self.resumed else "startup")
 
     async def switch(self, thread: str = "") -> None:
@@ -99,10 +103,8 @@ class Engine:
 
     def undo(self) -> str:
         """Take back the last change to a file that this thread's tools made; what it was, or nothing."""
-        module = import_module("holdfast.runtime.tools")
-        if not hasattr(module, "undo_last"):
-            return ""
-        return str(module.undo_last(self.control, self.conversation.where) or "")
+        undone = undo_last(self.conversation.tool_context())
+        return undone.text if undone is not None else ""
 
     async def close(self) -> None:
         await self.conversation.close()

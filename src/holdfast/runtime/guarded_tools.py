@@ -231,16 +231,7 @@ class GuardedTools:
         def say(text: str) -> None:
             scene.emit(ToolProgress(call_id=call.id, tool=call.tool, text=text))
 
-        return ToolContext(
-            vault=scene.vault,
-            cwd=scene.cwd,
-            where=scene.where,
-            call_id=call.id,
-            settings=scene.control.settings,
-            home=scene.control.home.root,
-            say=say,
-            memory=scene.memory,
-        )
+        return scene.tool_context(call.id, say)
 
     def _refused(self, call: ToolCall, outcome: Outcome) -> str:
         reason = outcome.reason(self.scene.language)

@@ -98,6 +98,10 @@ class Conversation:
         note = self._control.store.noted(self._run_note)
         return isinstance(note, dict) and note.get("state") != "done"
 
+    def tool_context(self) -> ToolContext:
+        """As a tool of this session would have it, for what a person does by hand (`/undo`)."""
+        return self._scene().tool_context()
+
     # what is done with it
 
     async def start(self, source: str = "startup") -> None:

@@ -12,6 +12,7 @@ from holdfast.core.keys import SessionId
 from holdfast.core.messages import Language
 from holdfast.core.outcome import Outcome
 from holdfast.runtime.judge import Judge
+from holdfast.runtime.tool import ToolContext
 from holdfast.runtime.ui_events import Notice, UiEvent, Watch
 
 
@@ -48,6 +49,19 @@ class Scene:
             "invocation": self.invocation,
             "interactive": self.interactive,
         }
+
+    def tool_context(self, call_id: str = "", say: Callable[[str], None] = lambda text: None) -> ToolContext:
+        return ToolContext(
+            vault=self.vault,
+            cwd=self.cwd,
+            where=self.where,
+            call_id=call_id,
+            settings=self.control.settings,
+            home=self.control.home.root,
+            say=say,
+            memory=self.memory,
+            outputs=self.control.outputs,
+        )
 
     def emit(self, event: UiEvent) -> None:
         self.watch(replace(event, subagent=self.where.subagent) if self.where.subagent else event)

@@ -1,21 +1,47 @@
-"""The tools of an agent: built in, the user's own, by profile (PE1, HK3, HK6)."""
+"""The tools of an agent: built in, and the user's own; which of them, the profile says (PE1, HK3, HK6)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from holdfast.control import Control
-from holdfast.runtime.tool import Tool
+from holdfast.core.settings import RuntimeSettings
+from holdfast.core.tools import NEUTRAL_TOOLS, ToolSpec
+from holdfast.external_tools import ExternalTool, ExternalTools
+from holdfast.policies.truncation import render
+from holdfast.runtime.tool import Tool, ToolContext, ToolFailure, ToolOutput
+from holdfast.runtime.tools import all_tools, tool_specs
+from holdfast.store.home import Home
 
 
-def tools_for(control: Control) -> Sequence[Tool]:
-    """Everything the configured profile offers; the sub-agents' tool is added by the conversation."""
-    profile = control.settings.runtime.profile
-    return [tool for tool in built_in() if profile in tool.profiles]
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """What is offered, how it is judged, and what could not be loaded."""
+
+    tools: tuple[Tool, ...]
+    specs: Mapping[str, ToolSpec]
+    problems: tuple[str, ...] = ()
 
 
-def built_in() -> Sequence[Tool]:
-    module: Any = import_module("holdfast.runtime.tools")
-    return tuple(module.built_in_tools()) if hasattr(module, "built_in_tools") else ()
+def toolbox(home: Home, runtime: RuntimeSettings) -> Toolbox:
+    """Opened once for a process: a tool that is offered must be judged by the table it was opened with."""
+    built_in = all_tools(runtime.profile)
+    reserved = {*NEUTRAL_TOOLS, *(tool.name for tool in built_in)}
+    loaded = ExternalTools(home.tools, reserved=reserved).current(
+        enabled=runtime.tools.external.enabled, profile=runtime.profile
+    )
+    own = tuple(_wrapped(tool) for tool in loaded.tools)
+    specs = {**tool_specs(runtime.profile), **{tool.name: tool.spec for tool in own if tool.spec is not None}}
+    return Toolbox((*built_in, *own), specs, tuple(str(problem) for problem in loaded.problems))
+
+
+def _wrapped(tool: ExternalTool) -> Tool:
+    async def run(context: ToolContext, given: Mapping[str, Any]) -> ToolOutput:
+        try:
+            text, structured = render(await tool.call(given, context))
+        except ValueError as error:
+            raise ToolFailure(str(error)) from error
+        return ToolOutput(text, structured=structured)
+
+    return Tool(tool.name, tool.description, tool.parameters, run, tool.spec, frozenset({"desktop"}))
