@@ -89,6 +89,9 @@ class Caller(Entries):
         if name_field.glob and text not in ("[", "[["):
             return self.resolve_glob(text, scope)
         base = text.rsplit("/", 1)[-1] if "/" in text else text
+        search = scope.variables.get("PATH")
+        if isinstance(search, Field) and "/" not in text and not search.text.startswith(("$PATH", "${PATH}")):
+            self.record.cannot_know(f"PATH was changed, so {base} may be another program")
         spec = self.table.find(base)
         if spec is not None:
             base = self.table.canonical(base)
@@ -171,6 +174,7 @@ class Caller(Entries):
                 child.positional, child.positional_known = arguments, True
                 return self.run_text(content, child, stdin, inner)
             return self.run_code(language, Field(content), scope, stdin, inner, command)
+        self.guess_task(target.text, arguments)
         self.record.cannot_know(f"the file {target.text} is run and not read here")
         return Output(None, stdin.taint)
 

@@ -13,7 +13,7 @@ from holdfast.shell.options import Arguments, holds, split_arguments
 from holdfast.shell.reading import RISK_ORDER, EffectKind, Risk
 from holdfast.shell.roles import Roles
 from holdfast.shell.smuggle import smuggled
-from holdfast.shell.verbs import DESTROYS, READS, STRONG, verb_of
+from holdfast.shell.verbs import DESTROYS, READS, STRONG, destructive_task, verb_of
 
 if TYPE_CHECKING:
     from holdfast.shell.calls import Caller
@@ -98,6 +98,12 @@ class Entries(Roles):
         extra_destroys: str = spec.get("destroys", "")
         extra_reads: str = spec.get("reads", "")
         if any(f.text in ("--help", "-h", "help", "--dry-run", "--dryrun", "--dry-run=client") for f in call.fields):
+            return _UNKNOWN
+        if any(
+            f.text in ("-purge", "--purge", "--delete", "--destroy", "--prune", "--delete-data") for f in call.fields
+        ):
+            self.record.add("external_state", " ".join(words), call.command, detail)
+            self.record.finding("dangerous", "program", program=call.label, why=f"it destroys {detail} state")
             return _UNKNOWN
         for position, candidate in enumerate(words):
             verb = verb_of(candidate)
@@ -203,6 +209,7 @@ class Entries(Roles):
             kind, _, detail = effect.partition(":")
             self.effect(call, kind, detail, target)
         if spec.get("unknown"):
+            self.guess_task(call.label, call.fields)
             self.record.cannot_know(str(spec["unknown"]))
             self.record.add("runs", call.label, call.command, "project")
         if risk != "safe" and spec.get("why") is None:
@@ -226,6 +233,13 @@ class Entries(Roles):
         self.record.add(kind, target or call.label, call.command, detail)  # type: ignore[arg-type]
         params = {"target": target or call.label, "detail": detail or call.label}
         self.record.finding("caution", kind, **params)
+
+    def guess_task(self, name: str, fields: list[Field]) -> None:
+        """A task that a project defines is believed when its name says that data goes."""
+        task = destructive_task(f.text for f in fields[:4])
+        if task:
+            self.record.add("external_state", task, None, "database", certain=False)
+            self.record.finding("dangerous", "program", program=name, why=f"{task!r} throws data away")
 
     def guess_by_verb(self, name: str, fields: list[Field]) -> None:
         """An unknown tool that says `delete` or `destroy` is believed."""

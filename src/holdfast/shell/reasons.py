@@ -8,6 +8,7 @@ SENTENCES: Mapping[str, str] = {
     "nothing": "Nothing would run.",
     "read_only": "It only reads.",
     "harmless": "It changes nothing that matters.",
+    "reads_secret": "It reads {target}, which holds keys or passwords.",
     "writes": "It writes {target}.",
     "deletes": "It deletes {target}.",
     "runs": "It runs {target}, whose effects depend on the project.",

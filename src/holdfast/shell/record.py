@@ -89,7 +89,11 @@ class Record:
         if paths.is_harmless_device(path):
             return 0
         self.effects.append(Effect("reads", path, "", by, whole=whole, certain=certain, path=not context.machine))
-        return FROM_SECRET if is_sensitive(path) else 0
+        if not is_sensitive(path):
+            return 0
+        if path != "/etc/passwd":
+            self.finding("caution", "reads_secret", target=path)
+        return FROM_SECRET
 
     def writes(
         self,

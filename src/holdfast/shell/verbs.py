@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 READS = frozenset(
     "list ls get describe show status info view search find inspect version versions help logs log top"
@@ -43,3 +44,17 @@ def verb_of(word: str) -> str:
         return pieces[0]
     camel = re.match(r"[A-Z]?[a-z]+(?=[A-Z])", word)
     return camel[0].lower() if camel is not None else lowered
+
+
+# Tasks of a project, by the names that frameworks give them: `db:drop`, `ecto.reset`, `migrate:fresh`.
+_TASK = re.compile(
+    r"(?:^|[:.])(?:db|database|ecto|schema|migrate|migrations?|data|apartment|parallel)[:._-](?:[\w:]*[:._-])?"
+    r"(?:drop|reset|fresh|wipe|purge|destroy|truncate|nuke|refresh|clear)(?:[:._-]\w+)*\Z"
+    r"|\A(?:flush|reset_db|sqlflush|dropdb|drop_db|db-drop|db-reset|drop-database|destroy-db|clean_db|nuke)\Z",
+    re.IGNORECASE,
+)
+
+
+def destructive_task(words: Iterable[str]) -> str:
+    """The first word that names a task which throws data away; "" without one."""
+    return next((word for word in words if _TASK.search(word)), "")

@@ -258,6 +258,8 @@ class Walker(Caller):
         stdin, sink = self.redirects(node.redirects, scope, stdin, context)
         if not fields:
             self.bare(node, assignments, scope)
+            if sink is not None and not node.words:
+                self.emptied(sink, context)
             # `> file` alone empties it
             return self.into(sink, NOTHING, scope) if not node.words else UNSEEN
         environment = {a.name: v for a, v in assignments if isinstance(v, Field)}
@@ -270,7 +272,15 @@ class Walker(Caller):
             if sink is not None and sink[1] & 64:
                 self.socket_shell(fields, stdin, context)
             output = self.run_fields(fields, scope, stdin, context, environment)
+        if sink is not None and not output.text and output.text is not None and not output.taint:
+            self.emptied(sink, context)
         return self.into(sink, output, scope)
+
+    def emptied(self, sink: tuple[str, int], context: Context) -> None:
+        """`: > file`: nothing is written, what was there is gone. For a log or a setting that is destruction."""
+        path, mode = sink
+        if mode == 0 and not context.machine and (paths.is_system(path) or paths.is_secret(path)):
+            self.record.finding("dangerous", "empties", target=path)
 
     def bare(self, node: Simple, assignments: list[tuple[Assignment, Field | list[Field]]], scope: Scope) -> None:
         for assignment, value in assignments:

@@ -27,7 +27,7 @@ _REDIS_DESTROYS = re.compile(
 )
 
 
-def sql_client(walker: Caller, call: Call) -> Output | None:
+def sql_client(walker: Caller, call: Call) -> Output | None:  # noqa: PLR0915 - one place a source of statements
     """Statements come by option, by argument, by file or on standard input."""
     from holdfast.shell.handlers.sql import read_sql  # noqa: PLC0415
 
@@ -74,6 +74,8 @@ def sql_client(walker: Caller, call: Call) -> Output | None:
             record.writes(database, call.scope, call.context, call.command, append=True, detail="database")
         elif given and not changed_state:
             record.read_only = before
+    if not local:
+        walker.guess_by_verb(call.name, positionals)
     if not given:
         text = call.stdin.text
         if text is not None and text.strip():

@@ -36,6 +36,8 @@ def transfer(walker: Caller, call: Call, role: str) -> None:
         target = sources.pop()
     for value in sources:
         if role == "link":
+            if value.text == "/dev/null" and paths.is_secret(paths.absolute(target.text, scope.cwd, scope.home)):
+                record.finding("dangerous", "empties", target=target.text)
             continue
         taint = record.reads(value, scope, context, by)
         call.taint |= taint
@@ -50,6 +52,8 @@ def transfer(walker: Caller, call: Call, role: str) -> None:
                     r"/(?:bin|boot|etc|lib\w*|sbin|usr|var|dev|proc|sys)(?:/\*)?", moved
                 ):
                     record.finding("dangerous", "deletes_system", target=moved)
+                elif paths.is_persistence(moved) or paths.is_secret(moved):
+                    record.finding("dangerous", "deletes_secret", target=moved)
                 elif paths.is_system(moved) and not re.match(r"/(?:var|opt|srv|usr/local|root|run)/", moved):
                     record.finding("caution", "deletes", target=moved)
         source_path = paths.absolute(value.text, scope.cwd, scope.home)

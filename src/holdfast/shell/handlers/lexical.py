@@ -119,6 +119,11 @@ def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> N
             sink.reverse_shell()
     if re.search(r"process\.env\b|\bENV\b|%ENV|getenv|\$_ENV", code):
         sink.secret = True
+    if language == "applescript":
+        for match in re.finditer(r'do shell script\s+"((?:[^"\\]|\\.)*)"', code):
+            sink.runs(match[1].replace('\\"', '"'))
+    if language in ("powershell", "encoded"):
+        _powershell(language, code, sink)
     if re.search(_SHELL_IN_CODE, code):
         sink.record.finding("dangerous", "escape", program=sink.context.via[-1] if sink.context.via else language)
     if language not in ("perl", "ruby", "php", "node", "lua"):
@@ -136,6 +141,29 @@ def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> N
                 sink.unknown(f"the {language} program calls {match[1]}")
                 break
         _foreign_modules(language, code, sink)
+
+
+_POWERSHELL = re.compile(
+    r"\b(?:Remove-Item|ri|rm|del|rd|erase)\b[^;|\n]*-(?:Recurse|r|Force|fo)\b|\bFormat-Volume\b|\bClear-(?:Disk|Content|EventLog|RecycleBin)\b"
+    r"|\b(?:Stop|Restart)-Computer\b|\bRemove-(?:Partition|VM|ADUser|LocalUser|AzResourceGroup|ItemProperty)\b|\bSet-MpPreference\b"
+    r"|\bSet-ExecutionPolicy\b|\bNew-(?:LocalUser|ScheduledTask|Service)\b|\bRegister-ScheduledTask\b",
+    re.IGNORECASE,
+)
+_POWERSHELL_HIDES = re.compile(
+    r"\b(?:iex|Invoke-Expression)\b|DownloadString|DownloadFile|FromBase64String|\bNet\.WebClient\b|\bTCPClient\b|-enc\w*\s",
+    re.IGNORECASE,
+)
+
+
+def _powershell(language: str, code: str, sink: CodeSink) -> None:
+    if language == "encoded":
+        sink.hides("the PowerShell program is encoded")
+    if _POWERSHELL_HIDES.search(code):
+        sink.hides("PowerShell runs text that it builds or downloads")
+    found = _POWERSHELL.search(code)
+    if found is not None:
+        sink.deletes(None, True)
+        sink.record.finding("dangerous", "program", program="PowerShell", why=f"{found[0][:60]!r} destroys something")
 
 
 _SHELL_IN_CODE = re.compile(

@@ -119,5 +119,5 @@ TABLE = {
     "logsave": {"pos": ["write", "argv"]},
     "ssh-agent|keychain": {"pos": "argv", "ro": True, "opts": {"-t": "val", "-a": "val"}},
     "xdg-open|open|gio|gnome-open|kde-open|start|explorer.exe|wslview|browse": {"pos": "read", "risk": "caution", "why": "it opens something with another program", "opts": {"-a": "prog"}},
-    "osascript": {"pos": "script", "opts": {"-e": "code:applescript"}, "risk": "caution"},
+    "osascript": {"pos": "script", "why": "it steers other programs", "opts": {"-e": "code:applescript"}, "risk": "caution"},
 }  # fmt: skip
