@@ -10,12 +10,76 @@ TYPE_CHECKING = False  # type checkers take it for true; importing `typing` for 
 if TYPE_CHECKING:
     from typing import Any
 
+    from holdfast.approvals import Approvals
+    from holdfast.control import Control
+    from holdfast.core.events import Event, PromptSubmitted, ToolCall, ToolCalled, ToolCalling
+    from holdfast.core.keys import SessionId, SessionKey
+    from holdfast.core.outcome import Outcome
+    from holdfast.core.patterns import Rule
+    from holdfast.core.policy import Capabilities, Policy
+    from holdfast.core.settings import Settings
+    from holdfast.core.targets import Access
+    from holdfast.core.verdict import Finding, Verdict
+    from holdfast.plane import Plane
+    from holdfast.shell import CommandReading, read_command
+    from holdfast.store.home import Home
+    from holdfast.store.interface import AlreadyDecided, Session, Store
+
 __all__ = [
+    "Access",
+    "AlreadyDecided",
+    "Approvals",
+    "Capabilities",
+    "CommandReading",
+    "Control",
+    "Event",
+    "Finding",
+    "Home",
+    "Outcome",
+    "Plane",
+    "Policy",
+    "PromptSubmitted",
+    "Rule",
+    "Session",
+    "SessionId",
+    "SessionKey",
+    "Settings",
+    "Store",
+    "ToolCall",
+    "ToolCalled",
+    "ToolCalling",
+    "Verdict",
     "__version__",
+    "read_command",
 ]
 
 # public name -> the module that defines it; for type checkers each name is also imported under TYPE_CHECKING above
-_HOME_OF: dict[str, str] = {}
+_HOME_OF: dict[str, str] = {
+    "Access": "holdfast.core.targets",
+    "AlreadyDecided": "holdfast.store.interface",
+    "Approvals": "holdfast.approvals",
+    "Capabilities": "holdfast.core.policy",
+    "CommandReading": "holdfast.shell",
+    "Control": "holdfast.control",
+    "Event": "holdfast.core.events",
+    "Finding": "holdfast.core.verdict",
+    "Home": "holdfast.store.home",
+    "Outcome": "holdfast.core.outcome",
+    "Plane": "holdfast.plane",
+    "Policy": "holdfast.core.policy",
+    "PromptSubmitted": "holdfast.core.events",
+    "Rule": "holdfast.core.patterns",
+    "Session": "holdfast.store.interface",
+    "SessionId": "holdfast.core.keys",
+    "SessionKey": "holdfast.core.keys",
+    "Settings": "holdfast.core.settings",
+    "Store": "holdfast.store.interface",
+    "ToolCall": "holdfast.core.events",
+    "ToolCalled": "holdfast.core.events",
+    "ToolCalling": "holdfast.core.events",
+    "Verdict": "holdfast.core.verdict",
+    "read_command": "holdfast.shell",
+}
 
 
 def __getattr__(name: str) -> "Any":
