@@ -28,6 +28,7 @@ from holdfast.store.redact import has_trace, redact_entry
 
 FIRST_PREVIOUS = "0" * 64
 _LOCK_PATIENCE = 2.0
+_RETRY_AFTER = 1.0
 _PAGE = 500
 _TAIL = 1 << 20
 _log = logging.getLogger(__name__)
@@ -65,6 +66,7 @@ class AuditLog:
         self._confirmer = Confirmer(self.path, database)
         self.trouble = ""
         """Why the files are behind the store, when they are."""
+        self._not_before = 0.0
 
     def path(self, session: str) -> Path:
         return self.directory / (file_name(session) + ".jsonl")
@@ -102,6 +104,8 @@ class AuditLog:
 
     def publish(self, appended: Appended) -> None:
         """Write the lines to their file. A failure loses nothing: they stand in the store and are written later."""
+        if time.monotonic() < self._not_before:
+            return
         try:
             with self.locked(appended.session) as descriptor:
                 if os.fstat(descriptor).st_size == appended.start:
@@ -111,6 +115,7 @@ class AuditLog:
         except OSError as error:
             self._report(appended.session, error)
         else:
+            self.trouble = ""
             self._confirmer.add(appended.session, appended.last)
 
     def recover(self) -> None:
@@ -191,8 +196,12 @@ class AuditLog:
             _write_at(descriptor, separator + b"".join(missing), size)
 
     def _report(self, session: str, error: OSError) -> None:
-        self.trouble = f"{self.path(session)} could not be written: {error.strerror or error}"
-        _log.warning("%s; the entries are kept in %s and written later", self.trouble, self._database.path)
+        """Say it once, and try again only after a while: meanwhile the store holds the entries."""
+        trouble = f"{self.path(session)} could not be written: {error.strerror or error}"
+        if trouble != self.trouble:
+            _log.warning("%s; the entries are kept in %s and written later", trouble, self._database.path)
+        self.trouble = trouble
+        self._not_before = time.monotonic() + _RETRY_AFTER
 
     def confirm(self) -> None:
         self._confirmer.confirm()

@@ -279,7 +279,7 @@ class Database:
                 "or keep it for `sqlite3 .recover` and start anew"
             )
         elif "disk I/O error" in text:
-            hint = f"the disk gave an error; nothing acknowledged is lost. Check the disk and free space of {folder}"
+            hint = f"the disk failed; nothing acknowledged is lost. Free space where {folder} lies, or check the disk"
         else:
             hint = f"{text}; run `holdfast doctor`"
         return StoreError(f"{self.path} could not be {what}: {hint}")
