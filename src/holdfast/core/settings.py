@@ -100,8 +100,23 @@ class McpServer:
 
 
 @dataclass(frozen=True, slots=True)
+class BashSettings:
+    timeout_seconds: float = setting(120.0, "Deadline of a command that asks for none.", min=1)
+    max_timeout_seconds: float = setting(600.0, "Longest deadline that a call may ask for.", min=1)
+    network: Literal["judged", "off", "on"] = setting(
+        "judged", "Network in the sandbox: judged gives it to commands that were seen to need it and were allowed."
+    )
+    sandbox: Literal["auto", "off"] = setting("auto", "auto takes the best this machine has; off runs as the user.")
+    pass_env: tuple[str, ...] = setting((), "Further environment variables that commands may see.")
+    hidden: tuple[str, ...] = setting((), "Further paths that commands may not see.")
+    max_processes: int = setting(1024, "Processes that one command may start.", min=16, max=100_000)
+    max_output_bytes: int = setting(4 << 30, "Bytes of output after which a command is stopped.", min=1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSettings:
     external: ExternalTools = setting(ExternalTools, "Tools of the user's own.")
+    bash: BashSettings = setting(BashSettings, "Running commands.")
     web_search: Mapping[str, str] = setting({}, "Search provider: {provider, url}; keys come from the environment.")
 
 
@@ -186,7 +201,9 @@ class ShellSettings:
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
     enabled: bool = setting(True, "Inject memory-bank/MEMORY.md and keep the gates.")
-    guard_mode: GuardMode = setting("warn", "Context gate: off, warn or block (MEMORY_BANK_GUARD_MODE wins over the file).")
+    guard_mode: GuardMode = setting(
+        "warn", "Context gate: off, warn or block (MEMORY_BANK_GUARD_MODE wins over the file)."
+    )
     recovery: bool = setting(True, "Recovery gate after compaction.")
     doc_first: bool = setting(False, "Warn once per message when code is written before a document was read.")
     max_chars: int = setting(12_000, "Characters of MEMORY.md that are injected.", min=200)

@@ -10,6 +10,7 @@ from typing import Any
 from holdfast.core.keys import SessionId
 from holdfast.core.settings import Settings
 from holdfast.core.tools import ToolSpec
+from holdfast.store.outputs import OutputStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class ToolContext:
     """Streams partial output to whoever watches; never part of the result."""
     memory: dict[str, Any] = field(default_factory=dict)
     """Lives as long as the session's process: versions of files that were read, background jobs."""
+    outputs: OutputStore | None = None
+    """Where a tool streams an output that outgrows the limits (TR7); the home's own folder when absent."""
 
 
 @dataclass(frozen=True, slots=True)

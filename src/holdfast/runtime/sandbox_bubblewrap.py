@@ -1,0 +1,146 @@
+"""Bubblewrap: a command with its own view of the machine, and no way to act on the rest.
+
+Everything is read-only but the vault and a temporary folder; secrets and sockets are covered; there are no rights, no
+other processes, no network unless allowed, and nothing that outlives the command. Root is held as tightly as anybody:
+without capabilities and with /proc read-only, uid 0 is a number.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from holdfast.runtime.sandbox import Found, Outside, Wrapped
+from holdfast.runtime.sandbox_secrets import hidden_paths, sockets
+
+_TRIAL_SECONDS = 10.0
+_BASE = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
+_USER_NAMESPACE = ("--unshare-user", "--disable-userns")
+_COVERED = ("/run", "/var/run", "/tmp", "/var/tmp", "/dev/shm")
+_NEEDED_OF_RUN = ("/run/current-system", "/run/wrappers")
+"""Where NixOS keeps its programs."""
+
+
+class Bubblewrap:
+    """`bwrap` of this machine."""
+
+    name = "bubblewrap"
+
+    def __init__(self, program: str, outside: Outside, *, user_namespace: bool = True) -> None:
+        self._program = program
+        self._outside = outside
+        self._user_namespace = user_namespace
+
+    def wrap(
+        self,
+        command: Sequence[str],
+        *,
+        vault: Path,
+        cwd: Path,
+        network: bool,
+        env: Mapping[str, str],
+        guarded: Sequence[Path] = (),
+    ) -> Wrapped:
+        real = Path(os.path.realpath(vault))
+        listening = sockets()
+        argv = [
+            self._program,
+            *_BASE,
+            *(_USER_NAMESPACE if self._user_namespace else ()),
+            *(("--share-net",) if network else ()),
+            *self._view(real, network, listening),
+            *self._inside_the_vault(real, guarded, listening),
+            "--chdir",
+            str(cwd),
+            "--",
+            *command,
+        ]
+        return Wrapped(tuple(argv), dict(env))
+
+    def describe(self) -> str:
+        return (
+            "Bubblewrap: commands can write only to the vault and their own temporary folder, see no keys and no other "
+            "processes, reach no sockets, and have no network unless it is allowed."
+        )
+
+    def _view(self, vault: Path, network: bool, listening: Sequence[Path]) -> Iterator[str]:
+        yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+        covered = [path for path in map(Path, _COVERED) if path.is_dir() and not path.is_symlink()]
+        for place in covered:
+            if place != Path("/dev/shm"):  # part of the new /dev
+                yield from ("--tmpfs", str(place))
+        yield from ("--bind", str(self._outside.temp), "/tmp")
+        for name in _NEEDED_OF_RUN:
+            yield from ("--ro-bind-try", name, name)
+        if network:
+            resolver = os.path.realpath("/etc/resolv.conf")
+            if resolver.startswith("/run/"):
+                yield from ("--ro-bind-try", resolver, resolver)
+        folders: list[Path] = []
+        for path in (*hidden_paths(self._outside), *listening):
+            if not _below(path, (*covered, vault)):
+                yield from _cover(path)
+                folders += [path] if path.is_dir() else []
+        for path in self._outside.readable:
+            yield from ("--ro-bind-try", str(path), str(path))
+        # Afterwards, because a mount point cannot be made in what is read-only.
+        for folder in folders:
+            if not _below(vault, (folder,)):
+                yield from ("--remount-ro", str(folder))
+
+    def _inside_the_vault(self, vault: Path, guarded: Sequence[Path], listening: Sequence[Path]) -> Iterator[str]:
+        yield from ("--bind", str(vault), str(vault))
+        for path in guarded:
+            real = Path(os.path.realpath(path))
+            if real.exists() and _below(real, (vault,)):
+                yield from ("--ro-bind", str(real), str(real))
+        for path in (self._outside.home, *self._outside.hidden, *listening):
+            if path.exists() and path != vault and _below(path, (vault,)):
+                yield from _cover(path)
+        # Last, when no mount point has to be made any more. Without it root could write to /proc/sys.
+        yield from ("--remount-ro", "/proc")
+
+
+def _cover(path: Path) -> tuple[str, ...]:
+    if path.is_dir():
+        return ("--tmpfs", str(path))
+    return ("--ro-bind", "/dev/null", str(path))
+
+
+def _below(path: Path, folders: Sequence[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def probe() -> Found:
+    """Try it with the flags that matter; a sandbox that does not start is none."""
+    program = shutil.which("bwrap")
+    fix = "install bubblewrap (apt-get install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap)"
+    if program is None:
+        return Found("none", why="bubblewrap is not installed", fix=fix)
+    said = _trial(program, _USER_NAMESPACE)
+    if not said:
+        return Found("bubblewrap", program)
+    if os.geteuid() == 0 and not _trial(program, ()):
+        return Found("bubblewrap", program, reduced=True)
+    fix = "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or an AppArmor profile for bwrap)"
+    return Found("none", why=f"bubblewrap does not start here: {said}", fix=fix)
+
+
+def _trial(program: str, further: Sequence[str]) -> str:
+    """Empty when it works, else what it said."""
+    true = shutil.which("true") or "/bin/true"
+    view = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--remount-ro", "/proc")
+    try:
+        done = subprocess.run(
+            [program, *_BASE, *further, *view, "--", true],
+            capture_output=True,
+            text=True,
+            timeout=_TRIAL_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no reason given"])[-1]
