@@ -51,6 +51,9 @@ _TRANSPARENT = frozenset(
 )
 # A variable that a script uses for itself; one in capitals may be read by the programs it starts.
 _OWN_VARIABLE = re.compile(r"[a-z][a-z0-9_]*\Z")
+_HARMLESS_VARIABLE = re.compile(
+    r"(?:LC_[A-Z]+|LANG|TZ|CI|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?|COLUMNS|LINES|PYTHONUNBUFFERED|RUST_BACKTRACE)\Z"
+)
 _LOWERCASE_ENVIRONMENT = frozenset(("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ftp_proxy"))
 
 
@@ -181,21 +184,26 @@ class Examiner:
 
 
 def _commands_of(reading: CommandReading) -> Iterator[Access]:
-    """One access for each command that would run, under the text a rule about it is written for."""
+    """One access for each command that would run, under the text a rule about it is written for.
+
+    A whole text is never met by a pattern for one command: `git status *` would cover all that follows. So it stands
+    for a single statement only; where several are joined it is uncertain, and only its literal text can be allowed.
+    """
     whole = shell_target(reading.command)
-    if reading.has_error or reading.incomplete or not reading.simple_commands:
+    # bash takes a carriage return for a part of a word, the reader for a blank
+    unclear = reading.has_error or reading.incomplete or "\r" in reading.command
+    if unclear or not reading.simple_commands:
         yield Access("bash", whole, "run", certain=False, also=_targets(c.text for c in reading.simple_commands))
         return
-    sets_environment = any(not _is_own(name) for name in reading.assigned)
+    sets_environment = any(_matters(name) for name in reading.assigned)
     for command in reading.simple_commands:
-        text = spelled(command)
-        also = {text, command.text}
+        target, certain = shell_target(spelled(command)), not command.dynamic
+        texts = (target.value, command.text)
         if sets_environment or not all(wrapper in _TRANSPARENT for wrapper in command.via):
             # `LD_PRELOAD=x git status` and `ssh host git status` are no `git status`.
-            text = reading.command if sets_environment or not reading.compound else _statement(reading, command)
-        target = shell_target(text)
-        others = tuple(other for other in _targets(also) if other != target)
-        yield Access("bash", target, "run", command.text, not command.dynamic, also=others)
+            target, certain = whole, certain and not reading.compound
+        others = tuple(other for other in _targets(texts) if other != target)
+        yield Access("bash", target, "run", command.text, certain, also=others)
 
 
 def spelled(command: SimpleCommand) -> str:
@@ -209,17 +217,14 @@ def spelled(command: SimpleCommand) -> str:
     return f"{called} {rest}" if rest else called
 
 
-def _statement(reading: CommandReading, command: SimpleCommand) -> str:
-    start, end = command.span
-    return reading.command[start:end].strip() or reading.command
-
-
 def _targets(texts: Iterable[str]) -> tuple[Target, ...]:
     return tuple(dict.fromkeys(shell_target(text) for text in texts if text))
 
 
-def _is_own(variable: str) -> bool:
-    return bool(_OWN_VARIABLE.match(variable)) and variable not in _LOWERCASE_ENVIRONMENT
+def _matters(variable: str) -> bool:
+    """Whether setting it may change what a program does beyond language, colours and the like."""
+    own = _OWN_VARIABLE.match(variable) and variable not in _LOWERCASE_ENVIRONMENT
+    return not own and not _HARMLESS_VARIABLE.match(variable)
 
 
 def _literal_part(pattern: str) -> str:

@@ -69,6 +69,15 @@ ALLOW_GIT_STATUS = "allow bash shell:git status *"
         ("git() { rm x; }; git status", "ask"),
         ("alias git='rm x'; git status", "ask"),
         ("git status 'unclosed", "ask"),
+        ("LC_ALL=C git status", "allow"),
+        # the text as a whole begins like the rule; the rule is about one command all the same
+        ("git status && A=1 git status", "ask"),
+        ("git status $(sudo rm x)", "ask"),
+        ("git status; env rm x", "ask"),
+        ("git status $(bash -c 'rm x')", "ask"),
+        ("git() { sudo rm x; }; git status", "ask"),
+        ("git status | sudo tee x", "ask"),
+        ("git status $(A=1 rm x)", "ask"),
     ],
 )
 def test_PE5_an_allow_covers_the_command_and_nothing_around_it(command, expected):
@@ -152,6 +161,14 @@ def test_PE5_an_uncertain_command_is_allowed_only_by_its_exact_text():
     assert bench("allow bash git push *").bash("git push $REMOTE") == "ask"
     assert bench("allow bash git push $REMOTE").bash("git push $REMOTE") == "allow"
     assert bench("allow bash git push $REMOTE").bash("git push $REMOTE --force") == "ask"
+
+
+def test_PE5_a_joined_command_with_a_wrapper_is_allowed_only_by_its_exact_text():
+    rules = ("allow bash git status *", "allow bash sudo *", "allow bash env *")
+    assert bench(*rules).bash("sudo git status") == "allow"
+    assert bench(*rules).bash("git status && sudo git status") == "ask"
+    exact = "allow bash git status && sudo git status"
+    assert bench(*rules, exact).bash("git status && sudo git status") == "allow"
 
 
 def test_PE5_an_unknown_place_is_asked_about_not_denied_and_not_allowed():

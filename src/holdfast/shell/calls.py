@@ -64,7 +64,7 @@ class Caller(Entries):
                 [Field(text[1:].lstrip() or fields[1].text), *fields[2 if len(text) == 1 else 1 :]],
                 scope,
                 stdin,
-                context,
+                context.through("!"),  # in a script `!git` is a program of that name, no `git`
             )
         if text in scope.functions:
             return self.call_function(text, fields[1:], scope, stdin, context)
