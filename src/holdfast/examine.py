@@ -43,6 +43,7 @@ _FILE_EFFECTS: Mapping[str, tuple[Domain, Verb]] = {
 }
 _OTHER_MACHINES = ("ssh:", "container:")
 _GLOB = re.compile(r"[*?\[]")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s<>\"'`]+")
 _OPEN = re.compile(r"[$`]")
 _SYSTEM_PROGRAM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[^/]+\Z|/opt/homebrew/s?bin/[^/]+\Z")
 # They only change when, how long or how urgently a command runs; whatever they wrap is still what runs.
@@ -134,7 +135,10 @@ class Examiner:
         for patch in _texts(call.input, spec.patches):
             for path, verb in patch_files(patch):
                 yield self._file(path, cwd, file_domain, verb)
-        for url in _texts(call.input, spec.urls):
+        urls = _texts(call.input, spec.urls)
+        if not urls:
+            urls = [url for text in _texts(call.input, spec.url_texts) for url in _URL.findall(text)]
+        for url in urls:
             yield Access("web_fetch", url_target(url), "fetch")
         for query in _texts(call.input, spec.queries):
             yield Access("web_search", query_target(query), "search")

@@ -59,6 +59,11 @@ class SessionId:
     def thread(self) -> str:
         return self.key.thread
 
+    @property
+    def subagent_name(self) -> str:
+        """Which kind of sub-agent it is: `explorer` for `explorer#7`, of which several may run at once."""
+        return self.subagent.partition("#")[0]
+
     def of_subagent(self, subagent: str) -> SessionId:
         """The same session seen from one of its sub-agents."""
         return SessionId(self.key, self.session, subagent)

@@ -35,6 +35,8 @@ class ToolSpec:
     """Patterns of paths, which may lead out of the folder."""
     patches: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
+    url_texts: tuple[str, ...] = ()
+    """Free text in which addresses stand; without any it cannot be judged."""
     queries: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     cwd_keys: tuple[str, ...] = ()
@@ -44,12 +46,13 @@ class ToolSpec:
     mcp_tool: str = ""
 
 
-_FILE = ("path", "file_path", "filePath", "file")
+_FILE = ("path", "file_path", "filePath", "absolute_path", "file")
 _FILES = (*_FILE, "paths", "files")
 _FOLDER = ("path", "dir", "directory", "dir_path")
 _SOURCE = ("source", "from", "src", "old_path", "oldPath")
 _DESTINATION = ("destination", "to", "dest", "dst", "new_path", "newPath")
-_PATCH = ("patch", "input", "patchText", "diff")
+_PATCH = ("patch", "input", "patchText", "diff", "command")
+_NOTEBOOK = ("notebook_path", "notebookPath")
 _COMMAND = ("command", "cmd", "script")
 
 
@@ -68,6 +71,8 @@ NO_EFFECT: tuple[str, ...] = (
     # memory: reading it, and proposals, which only a person can apply
     "memory_read", "memory_propose",
     "ask_user",
+    # looking after what was started by a call that was judged itself; finding tools and instructions
+    "job_output", "job_stop", "tool_search", "skill", "invalid",
 )  # fmt: skip
 
 NEUTRAL_TOOLS: Mapping[str, ToolSpec] = _table(
@@ -75,8 +80,12 @@ NEUTRAL_TOOLS: Mapping[str, ToolSpec] = _table(
         ToolSpec("read", "read", reads=_FILES, required=(_FILES,)),
         ToolSpec("ls", "read", folders=_FOLDER),
         ToolSpec("glob", "read", folders=_FOLDER, globs=("pattern", "patterns")),
-        ToolSpec("grep", "read", folders=_FOLDER, globs=("include", "glob")),
+        ToolSpec("grep", "read", folders=_FOLDER, globs=("include", "glob", "include_pattern")),
         ToolSpec("search_in_file", "read", reads=_FILES, required=(_FILES,)),
+        ToolSpec("read_many", "read", globs=("include", "paths"), folders=_FOLDER, required=(("include", "paths"),)),
+        ToolSpec("look_up", "read", reads=_FILES, required=(_FILES,)),
+        ToolSpec("notebook_read", "read", reads=_NOTEBOOK, required=(_NOTEBOOK,)),
+        ToolSpec("notebook_edit", "edit", writes=_NOTEBOOK, required=(_NOTEBOOK,)),
         ToolSpec("write", "edit", writes=_FILE, required=(_FILE,)),
         ToolSpec("edit", "edit", writes=_FILE, required=(_FILE,)),
         ToolSpec(
@@ -88,8 +97,14 @@ NEUTRAL_TOOLS: Mapping[str, ToolSpec] = _table(
         ToolSpec("apply_patch", "edit", patches=_PATCH, required=(_PATCH,)),
         ToolSpec("move", "edit", deletes=_SOURCE, writes=_DESTINATION, required=(_SOURCE, _DESTINATION)),
         ToolSpec("delete", "edit", deletes=_FILES, required=(_FILES,)),
-        ToolSpec("bash", "bash", commands=_COMMAND, cwd_keys=("workdir", "cwd"), required=(_COMMAND,)),
-        ToolSpec("web_fetch", "web_fetch", urls=("url", "urls"), required=(("url", "urls"),)),
+        ToolSpec("bash", "bash", commands=_COMMAND, cwd_keys=("workdir", "cwd", "dir_path"), required=(_COMMAND,)),
+        ToolSpec(
+            "web_fetch",
+            "web_fetch",
+            urls=("url", "urls"),
+            url_texts=("prompt",),
+            required=(("url", "urls", "prompt"),),
+        ),
         ToolSpec("web_search", "web_search", queries=("query", "queries"), required=(("query", "queries"),)),
         *(ToolSpec(name, "none") for name in NO_EFFECT),
     ]

@@ -48,7 +48,7 @@ class WriterGuard:
         touched = [access for access in changes(event.call) if in_memory_bank(access)]
         if not touched:
             return NOTHING, state
-        if event.where.subagent != WRITER:
+        if event.where.subagent_name != WRITER:
             first = touched[0].target.value.lstrip("/")
             return Verdict(findings=(Finding(NAME, "deny", ONLY_WRITER(path=first), next_step=PROPOSE()),)), state
         wrong = [access for access in touched if not _is_markdown(access)]
