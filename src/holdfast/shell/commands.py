@@ -119,6 +119,10 @@ def check_entry(name: str, spec: object) -> None:
                     raise TableError(f"{place}.when must hold [condition, changes] pairs, got {pair!r}")
 
 
+def is_known_key(key: str) -> bool:
+    return key in _KEYS
+
+
 def _is_role(role: object) -> bool:
     return isinstance(role, str) and (role.lstrip("?") in ROLES or role.startswith("code:"))
 

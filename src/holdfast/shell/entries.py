@@ -191,6 +191,8 @@ class Entries(Roles):
         if output is not None:
             return output
         out = spec.get("out", "")
+        if out == "nothing":
+            return Output("")
         if out:
             call.taint |= {"secret": FROM_SECRET, "network": FROM_NETWORK, "decoded": FROM_DECODER}.get(out, 0)
         return Output(None, call.taint)

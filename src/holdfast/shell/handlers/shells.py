@@ -150,7 +150,7 @@ def execute(walker: Caller, call: Call) -> Output:
     )
 
 
-def interpreter(walker: Caller, call: Call) -> Output:
+def interpreter(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one step after the other
     """python, node, perl, ruby, php, lua ...: code in an option, in a file or on standard input."""
     spec = call.spec
     language: str = spec["target"]
@@ -202,7 +202,8 @@ def interpreter(walker: Caller, call: Call) -> Output:
                 call.taint |= walker.record.reads(value, scope, context, by)
                 if in_place:
                     walker.record.writes(value, scope, context, by)
-        walker.run_code(language, code, scope, call.stdin, context.through(f"{call.name} {flag}"), by)
+        spoken = opts[flag].removeprefix("code:")
+        walker.run_code(spoken, code, scope, call.stdin, context.through(f"{call.name} {flag}"), by)
     module = arguments.value("-m") if opts.get("-m") == "module" else None
     if module is not None:
         ran = True

@@ -8,6 +8,7 @@ TABLE = {
         "ro": True,
         "pos": "text",
     },
+    ":|true|false|sleep|wait": {"ro": True, "pos": "text", "out": "nothing"},
     "cd|pushd|popd|chdir": {"ro": True, "handler": "cd"},
     "echo": {"ro": True, "handler": "echo"},
     "printf": {"ro": True, "handler": "printf"},

@@ -70,7 +70,6 @@ TABLE = {
     "renice|ipcrm": {"pos": "text", "risk": "caution", "why": "it changes running processes", "opts": {"-n": "val", "-p": "val", "-u": "val"}},
     "perf": {"pos": "text", "risk": "caution", "why": "it measures programs", "handler": "perf", "opts": {"-o": "write", "-e": "val", "-p": "val", "-F": "val", "-g": "?val", "-C": "val"}},
     "stress|stress-ng|fio|bonnie++|iozone|memtester": {"pos": "text", "risk": "caution", "why": "it loads the machine"},
-    "": {"ro": True},
     "testdisk|photorec|foremost|scalpel|extundelete": {"pos": "text", "risk": "caution", "why": "it works on disks"},
     "xdg-screensaver|vlock|xlock|i3lock|slock": {"pos": "text", "risk": "caution", "why": "it locks the screen"},
     "reg|regedit|bcdedit|vssadmin|wmic|wbadmin|cipher|takeown|icacls|attrib|sfc|dism|schtasks|fsutil|rundll32|mshta|certutil|bitsadmin|regsvr32|cscript|wscript|del|erase|rd|format|robocopy|xcopy|tasklist|taskkill|ipconfig|systeminfo|ver|copy|move|ren|md|cls|assoc|ftype|setx|powercfg|wevtutil|auditpol|netdom|dsquery": {
