@@ -27,7 +27,7 @@ FOLDER = ".agent-output"
 _NOTE = "output:"
 _DRAFT = ".part"
 _DAY = 86_400.0
-_NAME = re.compile(r"\d{4}-\d{2}-\d{2}-[^/]+\.(?:txt|json)\Z")
+_NAME = re.compile(r"[^/]+-[^/]+-[^/]+\.(?:txt|json)\Z")
 _MOST_OF_ONE_CALL = 1000
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -303,7 +303,7 @@ def _sha256(folder: int, name: str) -> str:
 
 def _key(path: Path) -> str:
     # A path may hold bytes that are no UTF-8; the store's keys are text.
-    return _NOTE + quote_from_bytes(os.fsencode(path), safe="/ ~%+,=@^!#")
+    return _NOTE + quote_from_bytes(os.fsencode(path), safe="/ ~+,=@^!#")
 
 
 def _path(key: str) -> Path:
