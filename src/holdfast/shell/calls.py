@@ -67,7 +67,10 @@ class Caller(Entries):
                 context.through("!"),  # in a script `!git` is a program of that name, no `git`
             )
         if text in scope.functions:
-            return self.call_function(text, fields[1:], scope, stdin, context)
+            output = self.call_function(text, fields[1:], scope, stdin, context)
+            if not context.via:
+                return output
+            # `command rm` and `env rm` pass by a function of that name: what it hides is looked at as well
         spec, name = self.resolve(name_field, scope, context)
         command = self.command(name, fields, context)
         if spec is None:

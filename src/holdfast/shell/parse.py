@@ -36,7 +36,7 @@ _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<index>\[[^\]\s]*\])?(?P<app
 _FUNCTION = re.compile(r"(?P<name>[^\s|&;<>()$`\\\"'{}=]+)[ \t]*\([ \t]*\)")
 _FUNCTION_KEYWORD = re.compile(r"function[ \t]+(?P<name>[^\s|&;<>()$`\\\"'{}]+)[ \t]*(?:\([ \t]*\))?")
 _FOR = re.compile(r"(?:for|select)[ \t]+(?P<name>[A-Za-z_]\w*)")
-_COPROC_NAME = re.compile(r"[A-Za-z_]\w*(?=[ \t]+[{(])")
+_COPROC_NAME = re.compile(r"[A-Za-z_]\w*(?=[ \t]+(?:\{[ \t\n]|\())")
 _COMMAND_END = frozenset("\n;|&)")
 
 

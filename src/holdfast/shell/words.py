@@ -22,7 +22,7 @@ MAX_STEPS = 6000
 
 _PLAIN = re.compile(r"[^\s|&;()<>$`\\\"']+")
 _IN_DOUBLE = re.compile(r"[^\"$`\\]+")
-_IN_BRACES = re.compile(r"[^}\"'$`\\]+")
+_IN_BRACES = re.compile(r"[^}\"'$`\\<>]+")
 _IN_HEREDOC = re.compile(r"[^$`\\]+")
 _BLANK = re.compile(r"(?:[ \t\r]|\\\n|\\\r\n)+")
 _COMMENT = re.compile(r"#[^\n]*")
@@ -261,6 +261,8 @@ class WordReader:
                 parts.append(self.dollar(quoted))
             elif char == "`":
                 parts.append(self.backquotes(quoted))
+            elif char in "<>" and not quoted and text.startswith("(", self.position + 1):
+                parts.append(self.process_substitution())
             elif quoted or char not in "\"'\\":
                 parts.append(Literal(char, True))
                 self.position += 1

@@ -57,6 +57,7 @@ HANDLERS: Mapping[str, Handler] = {
     "rm": files.rm,
     "rsync": network.rsync,
     "sed": sed.sed,
+    "set": builtins.set_arguments,
     "shell": shells.shell,
     "source": shells.source,
     "ssh": network.ssh,

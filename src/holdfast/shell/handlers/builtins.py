@@ -40,11 +40,15 @@ def change_directory(walker: Caller, call: Call) -> Output:
 def declare(walker: Caller, call: Call) -> Output:
     """`export`, `declare`, `local`, `readonly`, `typeset`."""
     walker.note(call)
+    names_another = any(re.match(r"-[A-Za-z]*n", f.text) for f in call.fields) and call.name != "export"
     for value in call.fields:
         match = _ASSIGNMENT.match(value.text)
         if match is None:
             continue
         name, append, text = match.groups()
+        if names_another:  # `declare -n a=b`: `$a` is whatever `b` will be
+            call.scope.variables[name] = Field(f"${name}", dynamic=True)
+            continue
         walker.environment_variable(name, Field(text, value.dynamic), call.scope, lasting=True)
         array = _ARRAY.match(text)
         if array is not None:
@@ -56,6 +60,22 @@ def declare(walker: Caller, call: Call) -> Output:
         call.scope.variables[name] = Field(text, value.dynamic, taint=value.taint)
     if "-p" in {f.text for f in call.fields} or (not call.fields and call.name != "local"):
         return Output(None, 2)  # prints every variable, secrets with them
+    return Output("")
+
+
+def set_arguments(walker: Caller, call: Call) -> Output:
+    """`set -- a b`, `shift`: what `$1` and `"$@"` mean from here on."""
+    walker.note(call)
+    scope = call.scope
+    words = [f.text for f in call.fields]
+    if call.name == "shift":
+        scope.positional, scope.positional_known = [Field("$@", dynamic=True)], True
+        return Output("")
+    start = words.index("--") + 1 if "--" in words else None
+    if start is None:
+        start = next((i for i, word in enumerate(words) if not word.startswith(("-", "+"))), None)
+    if start is not None:
+        scope.positional, scope.positional_known = call.fields[start:], True
     return Output("")
 
 
