@@ -199,3 +199,10 @@ def test_PE5_the_reason_has_a_code_to_translate_by() -> None:
 )
 def test_PE5_risk_by_what_is_lost(command: str, risk: str) -> None:
     assert read(command).risk == risk
+
+
+@pytest.mark.parametrize(
+    "command", ["cat f > /dev/null", "cat f | grep x", "x=$(cat f)", "cat f > g", "{ cat f; } > g", "cat f | head -1"]
+)
+def test_MB2_what_is_not_shown_is_not_read_whole(command: str) -> None:
+    assert [e.whole for e in read(command).effects if e.kind == "reads" and e.target == "/w/f"] == [False]

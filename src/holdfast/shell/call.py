@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,16 +38,17 @@ class Call:
 MAX_DEPTH = 24
 
 
-class Engine:
+class Engine(ABC):
     """The walker, seen from below: each layer (roles, entries, calls, walk) gives a part of it."""
 
     table: CommandTable
     record: Record
 
+    @abstractmethod
     def run_text(self, text: str, scope: Scope, stdin: Output, context: Context) -> Output:
         """Shell code in a string."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run_fields(
         self,
         fields: list[Field],
@@ -56,8 +58,8 @@ class Engine:
         environment: Mapping[str, Field] | None = None,
     ) -> Output:
         """A program with its arguments."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run_script(
         self,
         target: Field,
@@ -69,11 +71,10 @@ class Engine:
         language: str = "shell",
     ) -> Output:
         """A file with a program in it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def call_function(self, name: str, arguments: list[Field], scope: Scope, stdin: Output, context: Context) -> Output:
         """A function that the script defined."""
-        raise NotImplementedError
 
     def note(self, call: Call) -> None:
         """The program itself runs (a wrapper with nothing to run, or no wrapper at all)."""

@@ -27,6 +27,7 @@ class Context:
     inline: bool = False  # inside python -c, awk, ...
     escaped: str = ""  # the program whose escape feature led here
     background: bool = False
+    shown: bool = True  # what it prints reaches whoever started the command
 
     def through(self, wrapper: str, **changes: object) -> Context:
         return replace(self, via=(*self.via, wrapper), depth=self.depth + 1, **changes)  # type: ignore[arg-type]
@@ -88,7 +89,9 @@ class Record:
         path, certain = self.locate(target, scope, context)
         if paths.is_harmless_device(path):
             return 0
-        self.effects.append(Effect("reads", path, "", by, whole=whole, certain=certain, path=not context.machine))
+        self.effects.append(
+            Effect("reads", path, "", by, whole=whole and context.shown, certain=certain, path=not context.machine)
+        )
         if not is_sensitive(path):
             return 0
         if path != "/etc/passwd":

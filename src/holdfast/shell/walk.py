@@ -103,10 +103,12 @@ class Walker(Caller):
         if len(node.commands) > 1:
             self.record.structured = True
             context = replace(context, background=True)  # each part runs beside the others
+        last = len(node.commands) - 1
         for position, command in enumerate(node.commands):
             inner = scope if len(node.commands) == 1 else scope.copy()
             before = output.taint if position else 0
-            output = self.visit(command, inner, output, context)
+            where = context if position == last else replace(context, shown=False)
+            output = self.visit(command, inner, output, where)
             output = Output(output.text, output.taint | before)
             if inner is not scope:
                 scope.files.update(inner.files)
@@ -115,7 +117,7 @@ class Walker(Caller):
 
     def substitution(self, part: Substitution, scope: Scope) -> Output:
         self.record.structured = True
-        context = replace(self.context, depth=self.context.depth + 1)
+        context = replace(self.context, depth=self.context.depth + 1, shown=False)
         if context.depth > MAX_DEPTH:
             raise TooComplex("nested deeper than is followed")
         saved = self.context
@@ -129,6 +131,8 @@ class Walker(Caller):
         self.record.structured = True
         self.context = context
         stdin, sink = self.redirects(node.redirects, scope, stdin, context)
+        if sink is not None:
+            context = replace(context, shown=False)
         handler = getattr(self, f"_{node.kind}")
         output: Output = handler(node, scope, stdin, context)
         return self.into(sink, output, scope)
@@ -263,6 +267,8 @@ class Walker(Caller):
             # `> file` alone empties it
             return self.into(sink, NOTHING, scope) if not node.words else UNSEEN
         environment = {a.name: v for a, v in assignments if isinstance(v, Field)}
+        if sink is not None:
+            context = replace(context, shown=False)
         name = node.words[0].plain
         if name is not None and name in scope.aliases and name not in context.calls:
             rest = " ".join(w.raw for w in node.words[1:])

@@ -8,37 +8,12 @@ _PROJECT = {
     "why": "it runs what the project configures",
     "unknown": "it runs what the project configures",
     "fx": ["writes:."],
-}
+}  # fmt: skip
 _COMPILER = {
     "pos": "read",
-    "opts": {
-        "-o": "write",
-        "-I": "val",
-        "-L": "val",
-        "-l": "val",
-        "-D": "val",
-        "-x": "val",
-        "-include": "read",
-        "-isystem": "val",
-        "-MF": "write",
-        "-U": "val",
-        "-W": "?val",
-        "-f": "?val",
-        "-O": "?val",
-        "-m": "?val",
-        "-std": "val",
-        "-wrapper": "shell",
-        "-T": "read",
-        "-e": "val",
-        "-z": "val",
-        "-B": "val",
-    },
-    "when": [
-        ["!-o", {"fx": ["writes:."]}],
-        ["-E|-fsyntax-only|-dumpversion|-dumpmachine|-v|-print-search-dirs", {"ro": True, "fx": []}],
-        ["-wrapper", {"ro": False, "risk": "dangerous", "why": "it runs another program for every step"}],
-    ],
-}
+    "opts": {"-o": "write", "-I": "val", "-L": "val", "-l": "val", "-D": "val", "-x": "val", "-include": "read", "-isystem": "val", "-MF": "write", "-U": "val", "-W": "?val", "-f": "?val", "-O": "?val", "-m": "?val", "-std": "val", "-wrapper": "shell", "-T": "read", "-e": "val", "-z": "val", "-B": "val"},
+    "when": [["!-o", {"fx": ["writes:."]}], ["-E|-fsyntax-only|-dumpversion|-dumpmachine|-v|-print-search-dirs", {"ro": True, "fx": []}], ["-wrapper", {"ro": False, "risk": "dangerous", "why": "it runs another program for every step"}]],
+}  # fmt: skip
 
 TABLE = {
     "make|gmake|bmake|nmake|remake|mingw32-make|colormake": {
@@ -52,28 +27,31 @@ TABLE = {
     "pytest|py.test|jest|vitest|mocha|tox|nox|rspec|phpunit|ctest": {**_PROJECT, "opts": {"-k": "val", "-m": "val", "-n": "val", "-c": "read", "-p": "val", "--cov": "?val", "-t": "val", "-e": "val", "-s": "?val", "-x": "?val", "--junitxml": "write", "--rootdir": "val"}},
     "gcc|g++|cc|c++|clang|clang++|tcc|icc|gfortran|nvcc|ghc|ocamlc|ocamlopt|ocamlfind|fpc|gnat|gnatmake|dmd|ldc2|gdc|v|swiftc|kotlinc|scalac|javac|groovyc|csc|mcs|fsc|vbc|rustc|nasm|yasm|as|gas|ld|lld|gold|mold|objcopy|strip|windres|emcc|em++|ifort|nagfor|pgcc|cython|nuitka|pyinstaller|jar|jarsigner|javadoc|d8|dx|aapt|apktool|zipalign|keytool|ilasm|ildasm|ld.lld|install_name_tool|codesign|lipo|dsymutil|wasm-pack|wasm-opt|wat2wasm|wasm2wat|flex|lex|bison|yacc|gperf|re2c|ragel|antlr4": _COMPILER,
     "javap|jps|jstack|jstat|jinfo|jmap|jcmd|jdeps|gcov": {"ro": True, "pos": "text", "opts": {"-dump": "write"}, "when": [["opt~dump", {"ro": False}]]},
-    "gdb|lldb|cdb|pdb|dlv|rust-gdb|cgdb": {"pos": "read", "risk": "caution", "why": "it runs a program under its control", "unknown": "it runs a program under its control",
-                        "opts": {"-ex": "gdb", "-x": "script", "-p": "val", "-c": "val", "-o": "gdb", "--eval-command": "gdb", "-iex": "gdb", "--init-eval-command": "gdb", "-ix": "script", "-b": "?val"}, "style": "dash", "handler": "debugger"},
+    "gdb|lldb|cdb|pdb|dlv|rust-gdb|cgdb": {"pos": "read", "risk": "caution", "why": "it runs a program under its control", "unknown": "it runs a program under its control", "opts": {"-ex": "gdb", "-x": "script", "-p": "val", "-c": "val", "-o": "gdb", "--eval-command": "gdb", "-iex": "gdb", "--init-eval-command": "gdb", "-ix": "script", "-b": "?val"}, "style": "dash", "handler": "debugger"},
     "m4": {"pos": "read", "opts": {"-D": "val", "-I": "val", "-o": "val"}, "unknown": "it runs macros, which may run commands", "handler": "m4"},
     "prettier|black|isort|autopep8|yapf|autoflake|pyupgrade|gofmt|goimports|gofumpt|rustfmt|clang-format|shfmt|stylua|terraform-fmt|buildifier|ocamlformat|ormolu|fourmolu|nixfmt|alejandra|nixpkgs-fmt|sqlfluff|sqlfmt|pg_format|djlint|mdformat|taplo|dprint|google-java-format|elm-format|astyle|uncrustify|indent|tidy-html|jsonnetfmt|cue_fmt|docformatter|add-trailing-comma|reorder-python-imports|ufmt|blue|pyink|csharpier|dotnet-format|erlfmt|zigfmt|efmt": {
-        "pos": "write", "risk": "caution", "why": "it formats files in place",
+        "pos": "write",
+        "risk": "caution",
+        "why": "it formats files in place",
         "opts": {"-l": "val", "--line-length": "val", "--config": "read", "-c": "?val", "-i": "?val", "--style": "val", "--parser": "val"},
         "when": [["--check|--diff|-d|-n|--dry-run|-l~^$", {"ro": True, "risk": "safe", "pos": "read", "only": True}], ["--check-only|--list-different", {"ro": True, "risk": "safe", "pos": "read", "only": True}]],
     },
-    "prettier|clang-format|gofmt|goimports|gofumpt|shfmt|autopep8|yapf": {
-        "ro": True, "pos": "read", "opts": {"--style": "val", "--parser": "val", "--config": "read", "-style": "val"},
-        "when": [["-w|--write|-i|--in-place", {"ro": False, "pos": "write", "risk": "caution", "why": "it formats files in place"}]],
+    "prettier|clang-format|gofmt|goimports|gofumpt|shfmt|autopep8|yapf": {"ro": True, "pos": "read", "opts": {"--style": "val", "--parser": "val", "--config": "read", "-style": "val"}, "when": [["-w|--write|-i|--in-place", {"ro": False, "pos": "write", "risk": "caution", "why": "it formats files in place"}]]},
+    "ruff": {
+        "sub": {
+            "check": {"ro": False, "pos": "read", "opts": {"-o": "write", "--output-file": "write", "--select": "val", "--ignore": "val", "--config": "read"}, "when": [["--fix|--fix-only|--unsafe-fixes|-w", {"pos": "write", "risk": "caution", "why": "it changes files in place"}]]},
+            "format": {"pos": "write", "risk": "caution", "why": "it formats files in place", "when": [["--check|--diff", {"ro": True, "pos": "read", "risk": "safe", "only": True}]]},
+            "rule|config|linter|version|help": {"ro": True},
+            "clean": {"risk": "caution", "why": "it deletes its cache"},
+        },
     },
-    "ruff": {"sub": {"check": {"ro": False, "pos": "read", "opts": {"-o": "write", "--output-file": "write", "--select": "val", "--ignore": "val", "--config": "read"}, "when": [["--fix|--fix-only|--unsafe-fixes|-w", {"pos": "write", "risk": "caution", "why": "it changes files in place"}]]},
-                     "format": {"pos": "write", "risk": "caution", "why": "it formats files in place", "when": [["--check|--diff", {"ro": True, "pos": "read", "risk": "safe", "only": True}]]},
-                     "rule|config|linter|version|help": {"ro": True}, "clean": {"risk": "caution", "why": "it deletes its cache"}}},
     "go": {
         "sub": {
             "version|env|list|doc|help|vet": {"ro": True, "pos": "text", "opts": {"-f": "val"}, "when": [["-w|-u|-vettool|-mod~mod", {"ro": False, "risk": "caution"}]]},
             "build|install|run|test|generate|mod|get|work|clean|fmt|fix|tool|telemetry|bug": {"pos": "text", "style": "dash", "risk": "caution", "why": "it builds or runs the project", "unknown": "it builds or runs the project", "opts": {"-o": "write", "-exec": "shell", "-toolexec": "shell", "-C": "dir"}, "fx": ["writes:."]},
             "get|install": {"pos": "pkg", "risk": "caution", "why": "it installs packages", "fx": ["network", "installs"]},
             "clean": {"pos": "text", "risk": "caution", "why": "it deletes what was built", "when": [["opt~modcache", {"risk": "caution"}]]},
-        }
+        },
     },
     "cargo": {
         "style": "plus",
@@ -87,18 +65,20 @@ TABLE = {
         },
         "default": _PROJECT,
     },
-    "rustup|gvm|rvm|rbenv|pyenv|nvm|fnm|volta|asdf|mise|rtx|sdk|jenv|goenv|nodenv|phpenv|tfenv|tgenv|tfswitch|n|nodebrew|juliaup|ghcup|elan|choosenim|swiftenv|plenv|luaenv|perlbrew|opam|chruby|conda-lock": {
-        "pos": "text", "risk": "caution", "why": "it changes which versions are installed", "fx": ["installs"],
-        "when": [["arg0~^(?:list|ls|show|versions|version|which|current|where|whence|ls-remote|list-remote|status|doctor|help|info|root|prefix|settings)$", {"ro": True, "risk": "safe", "fx": [], "only": True}]],
-    },
-    "dotnet": {
-        "sub": {"--info|--version|--list-sdks|--list-runtimes|list|help": {"ro": True, "pos": "text"}, "nuget": {"verbs": "packages"}},
-        "default": _PROJECT,
-    },
+    "rustup|gvm|rvm|rbenv|pyenv|nvm|fnm|volta|asdf|mise|rtx|sdk|jenv|goenv|nodenv|phpenv|tfenv|tgenv|tfswitch|n|nodebrew|juliaup|ghcup|elan|choosenim|swiftenv|plenv|luaenv|perlbrew|opam|chruby|conda-lock": {"pos": "text", "risk": "caution", "why": "it changes which versions are installed", "fx": ["installs"], "when": [["arg0~^(?:list|ls|show|versions|version|which|current|where|whence|ls-remote|list-remote|status|doctor|help|info|root|prefix|settings)$", {"ro": True, "risk": "safe", "fx": [], "only": True}]]},
+    "dotnet": {"sub": {"--info|--version|--list-sdks|--list-runtimes|list|help": {"ro": True, "pos": "text"}, "nuget": {"verbs": "packages"}}, "default": _PROJECT},
     "msbuild|nuget|xbuild|devenv|paket": _PROJECT,
-    "arduino-cli|platformio|pio|esptool|esptool.py|avrdude|openocd|st-flash|dfu-util|stm32flash|picotool|fastboot|heimdall|flashrom|nrfjprog": {
-        "pos": "text", "risk": "caution", "why": "it may write to a device", "when": [["arg~erase", {"risk": "dangerous", "why": "it erases a device"}]]},
+    "arduino-cli|platformio|pio|esptool|esptool.py|avrdude|openocd|st-flash|dfu-util|stm32flash|picotool|fastboot|heimdall|flashrom|nrfjprog": {"pos": "text", "risk": "caution", "why": "it may write to a device", "when": [["arg~erase", {"risk": "dangerous", "why": "it erases a device"}]]},
     "fastboot|flashrom|heimdall": {"pos": "text", "risk": "dangerous", "why": "it writes the firmware of a device", "when": [["arg0~^(?:devices|getvar|help|--version|print-pit)$", {"risk": "safe", "ro": True, "only": True}], ["-r", {"risk": "caution", "only": True}]]},
-    "adb": {"sub": {"devices|version|help|logcat|get-state|get-serialno|start-server|host-features": {"ro": True, "pos": "text"}, "shell": {"pos": "remote", "risk": "caution", "why": "it runs on a device"}, "pull": {"pos": ["val", "write"], "risk": "caution"}, "push": {"pos": ["read", "val"], "risk": "caution", "why": "it writes to a device"},
-                    "uninstall": {"risk": "caution", "pos": "text", "why": "it removes an app"}, "install|reboot|root|unroot|remount|connect|disconnect|forward|reverse|tcpip|sideload|kill-server|wait-for-device|bugreport|backup|restore": {"pos": "text", "risk": "caution", "why": "it changes a device"}}, "opts": {"-s": "val", "-t": "val", "-H": "val", "-P": "val"}},
+    "adb": {
+        "sub": {
+            "devices|version|help|logcat|get-state|get-serialno|start-server|host-features": {"ro": True, "pos": "text"},
+            "shell": {"pos": "remote", "risk": "caution", "why": "it runs on a device"},
+            "pull": {"pos": ["val", "write"], "risk": "caution"},
+            "push": {"pos": ["read", "val"], "risk": "caution", "why": "it writes to a device"},
+            "uninstall": {"risk": "caution", "pos": "text", "why": "it removes an app"},
+            "install|reboot|root|unroot|remount|connect|disconnect|forward|reverse|tcpip|sideload|kill-server|wait-for-device|bugreport|backup|restore": {"pos": "text", "risk": "caution", "why": "it changes a device"},
+        },
+        "opts": {"-s": "val", "-t": "val", "-H": "val", "-P": "val"},
+    },
 }  # fmt: skip

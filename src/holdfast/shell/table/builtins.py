@@ -3,11 +3,7 @@
 # ruff: noqa: E501 - one program a line, as in a table
 
 TABLE = {
-    ":|true|false|shift|return|break|continue|exit|logout|wait|times|getopts|let|caller|compgen|complete|compopt"
-    "|suspend|fc|dirs|jobs|fg|bg|disown|help|bind|setopt|unsetopt|autoload|zmodload|rehash|yes|sleep|select": {
-        "ro": True,
-        "pos": "text",
-    },
+    ":|true|false|shift|return|break|continue|exit|logout|wait|times|getopts|let|caller|compgen|complete|compopt|suspend|fc|dirs|jobs|fg|bg|disown|help|bind|setopt|unsetopt|autoload|zmodload|rehash|yes|sleep|select": {"ro": True, "pos": "text"},
     ":|true|false|sleep|wait": {"ro": True, "pos": "text", "out": "nothing"},
     "cd|pushd|popd|chdir": {"ro": True, "handler": "cd"},
     "echo": {"ro": True, "handler": "echo"},
@@ -15,7 +11,8 @@ TABLE = {
     "export|declare|typeset|local|readonly": {"ro": True, "handler": "declare"},
     "unset": {"ro": True, "handler": "unset"},
     "alias": {"ro": True, "handler": "alias"},
-    "unalias|hash|type|umask|ulimit|shopt|set": {"ro": True, "pos": "text"},
+    "unalias|hash|type|umask|ulimit|shopt": {"ro": True, "pos": "text"},
+    "set|shift": {"ro": True, "pos": "text", "handler": "set"},
     "trap": {"ro": True, "handler": "trap"},
     "read|mapfile|readarray": {"ro": True, "handler": "read"},
     "test|[|[[": {"ro": True, "pos": "text"},
@@ -24,15 +21,7 @@ TABLE = {
     "source|.": {"handler": "source"},
     "exec": {"handler": "exec"},
     "pwd": {"ro": True},
-    "history": {
-        "ro": True,
-        "out": "secret",
-        "pos": "text",
-        "when": [
-            ["-c", {"ro": False, "risk": "dangerous", "why": "it erases the record of commands"}],
-            ["-a|-n|-r|-s|-d|-w", {"ro": False, "risk": "caution", "why": "it changes the history"}],
-        ],
-    },
+    "history": {"ro": True, "out": "secret", "pos": "text", "when": [["-c", {"ro": False, "risk": "dangerous", "why": "it erases the record of commands"}], ["-a|-n|-r|-s|-d|-w", {"ro": False, "risk": "caution", "why": "it changes the history"}]]},
     "enable": {"ro": True, "pos": "text", "opts": {"-f": "val"}, "when": [["-f", {"ro": False, "risk": "dangerous", "why": "it loads a library into the shell"}]]},
     "kill": {"handler": "kill"},
 }  # fmt: skip

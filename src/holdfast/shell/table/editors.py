@@ -5,22 +5,9 @@
 _VI = {
     "pos": "write",
     "style": "plus",
-    "opts": {
-        "-c": "vim",
-        "--cmd": "vim",
-        "-S": "script",
-        "-s": "script",
-        "-u": "val",
-        "-U": "val",
-        "-w": "write",
-        "-W": "write",
-        "-T": "val",
-        "-i": "val",
-        "--startuptime": "write",
-        "-t": "val",
-    },
+    "opts": {"-c": "vim", "--cmd": "vim", "-S": "script", "-s": "script", "-u": "val", "-U": "val", "-w": "write", "-W": "write", "-T": "val", "-i": "val", "--startuptime": "write", "-t": "val"},
     "handler": "vim",
-}
+}  # fmt: skip
 
 TABLE = {
     "vi|vim|nvim|gvim|vimdiff|view|ex|rvim|rview|elvis|nvi|vim.tiny|vim.basic|gview|evim|mvim": _VI,
@@ -31,12 +18,6 @@ TABLE = {
         "why": "it opens an editor",
         "when": [["--list-extensions|--version|-v|--help", {"ro": True, "risk": "safe", "pos": "text"}], ["-s|--speller", {"risk": "dangerous", "why": "it runs a program for checking the spelling"}]],
     },
-    "emacs|emacsclient|xemacs": {
-        "style": "dash",
-        "pos": "write",
-        "opts": {"--eval": "code:elisp", "-eval": "code:elisp", "-e": "code:elisp", "-l": "script", "--load": "script", "-f": "val", "--script": "script", "-Q": "?val"},
-        "risk": "caution",
-        "why": "it opens an editor",
-    },
+    "emacs|emacsclient|xemacs": {"style": "dash", "pos": "write", "opts": {"--eval": "code:elisp", "-eval": "code:elisp", "-e": "code:elisp", "-l": "script", "--load": "script", "-f": "val", "--script": "script", "-Q": "?val"}, "risk": "caution", "why": "it opens an editor"},
     "ed|red": {"pos": "write", "risk": "caution", "why": "it edits a file", "handler": "ed"},
 }  # fmt: skip

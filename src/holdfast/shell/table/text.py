@@ -25,7 +25,7 @@ _GREP = {
     "--context": "val",
     "--exclude-from": "read",
     "--binary-files": "val",
-}
+}  # fmt: skip
 _RG = {
     **_GREP,
     "-t": "val",
@@ -51,7 +51,7 @@ _RG = {
     "--max-filesize": "val",
     "-E": "val",
     "--hostname-bin": "prog",
-}
+}  # fmt: skip
 _PAGER = {
     "-p": "val",
     "-P": "val",
@@ -63,44 +63,30 @@ _PAGER = {
     "-t": "val",
     "-z": "val",
     "-b": "val",
-}
+}  # fmt: skip
 
 TABLE = {
     "cat|tac|gcat": {"ro": True, "handler": "cat"},
-    "nl|bat|batcat|most|more|pg|zless|zmore|bzmore|xzless|hexyl|glow|mdcat": {
-        "ro": True, "pos": "print", "opts": {"-l": "val", "--language": "val", "--style": "val", "-r": "val", "--theme": "val", "-H": "val", "--paging": "val",
-                                             "-s": "val", "-w": "val", "-b": "val", "-i": "val", "-n": "?val", "--pager": "prog", "--color": "val"}},
+    "nl|bat|batcat|most|more|pg|zless|zmore|bzmore|xzless|hexyl|glow|mdcat": {"ro": True, "pos": "print", "opts": {"-l": "val", "--language": "val", "--style": "val", "-r": "val", "--theme": "val", "-H": "val", "--paging": "val", "-s": "val", "-w": "val", "-b": "val", "-i": "val", "-n": "?val", "--pager": "prog", "--color": "val"}},
     "nl": {"ro": True, "pos": "print", "opts": {"-b": "val", "-d": "val", "-f": "val", "-h": "val", "-i": "val", "-l": "val", "-n": "val", "-s": "val", "-v": "val", "-w": "val"}},
     "less": {"ro": True, "pos": "print", "style": "plus", "opts": {**_PAGER, "-o": "write", "-O": "write", "--log-file": "write"}},
-    "head|tail|ghead|gtail": {"ro": True, "pos": "read", "style": "plus", "opts": {"-n": "val", "-c": "val", "--lines": "val", "--bytes": "val", "-s": "val", "--pid": "val", "--sleep-interval": "val",
-                                     "--max-unchanged-stats": "val"}},
-    "grep|egrep|fgrep|zgrep|zegrep|zfgrep|bzgrep|xzgrep|ggrep|pcregrep|pcre2grep|ugrep|zipgrep|rgrep": {
-        "ro": True, "pos": ["text", "read"], "opts": _GREP, "when": [["-e|-f|--regexp|--file", {"pos": "read"}]]},
+    "head|tail|ghead|gtail": {"ro": True, "pos": "read", "style": "plus", "opts": {"-n": "val", "-c": "val", "--lines": "val", "--bytes": "val", "-s": "val", "--pid": "val", "--sleep-interval": "val", "--max-unchanged-stats": "val"}},
+    "grep|egrep|fgrep|zgrep|zegrep|zfgrep|bzgrep|xzgrep|ggrep|pcregrep|pcre2grep|ugrep|zipgrep|rgrep": {"ro": True, "pos": ["text", "read"], "opts": _GREP, "when": [["-e|-f|--regexp|--file", {"pos": "read"}]]},
     "rg|ag|ack|ack-grep|pt|sift|ucg": {"ro": True, "pos": ["text", "read"], "opts": _RG, "when": [["-e|-f|--regexp|--file|--files", {"pos": "read"}], ["--pre|--pager", {"ro": False}]]},
     "ag|ack|ack-grep": {"ro": True, "pos": ["text", "read"], "opts": {"-A": "val", "-B": "val", "-C": "val", "-m": "val", "-G": "val", "--ignore": "val", "--ignore-dir": "val", "-g": "val", "--pager": "prog", "-p": "read", "--type": "val", "--depth": "val"}},
-    "wc|cut|paste|join|comm|column|expand|unexpand|fold|fmt|pr|od|hexdump|strings|cksum|sum|md5sum|sha1sum|sha224sum|sha256sum|sha384sum"
-    "|sha512sum|b2sum|b3sum|md5|shasum|cmp|diff3|colordiff|icdiff|look|tsort|ptx|col|colrm|ul|hd|nm|objdump|readelf|size|ldd|lddtree|c++filt|addr2line|otool|dwarfdump"
-    "|cksfv|crc32|rhash|xxhsum|isutf8|enca|chardetect|chardet|uchardet|identify|ffprobe|mediainfo|pdfinfo|pdffonts|sndfile-info|soxi|file-info": {
+    "wc|cut|paste|join|comm|column|expand|unexpand|fold|fmt|pr|od|hexdump|strings|cksum|sum|md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum|b3sum|md5|shasum|cmp|diff3|colordiff|icdiff|look|tsort|ptx|col|colrm|ul|hd|nm|objdump|readelf|size|ldd|lddtree|c++filt|addr2line|otool|dwarfdump|cksfv|crc32|rhash|xxhsum|isutf8|enca|chardetect|chardet|uchardet|identify|ffprobe|mediainfo|pdfinfo|pdffonts|sndfile-info|soxi|file-info": {
         "ro": True,
         "pos": "read",
-        "opts": {"-d": "val", "-f": "val", "-c": "?val", "-b": "val", "-t": "val", "-j": "val", "-n": "?val", "-s": "?val", "-w": "?val", "-o": "val", "-e": "val", "-A": "?val", "-N": "val",
-                 "-1": "val", "-2": "val", "-a": "?val", "-l": "?val", "--delimiter": "val", "--fields": "val", "--characters": "val", "--output-delimiter": "val", "-i": "?val", "-v": "?val",
-                 "--bytes": "val", "--files0-from": "read", "-h": "?val", "-p": "?val", "-L": "?val", "--width": "val"},
+        "opts": {"-d": "val", "-f": "val", "-c": "?val", "-b": "val", "-t": "val", "-j": "val", "-n": "?val", "-s": "?val", "-w": "?val", "-o": "val", "-e": "val", "-A": "?val", "-N": "val", "-1": "val", "-2": "val", "-a": "?val", "-l": "?val", "--delimiter": "val", "--fields": "val", "--characters": "val", "--output-delimiter": "val", "-i": "?val", "-v": "?val", "--bytes": "val", "--files0-from": "read", "-h": "?val", "-p": "?val", "-L": "?val", "--width": "val"},
     },
     "cut": {"ro": True, "pos": "read", "opts": {"-d": "val", "-f": "val", "-c": "val", "-b": "val", "--delimiter": "val", "--fields": "val", "--characters": "val", "--output-delimiter": "val", "--bytes": "val"}},
     "wc": {"ro": True, "pos": "read", "opts": {"--files0-from": "read"}},
     "md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum|b3sum|md5|shasum|cksum|sum|crc32|xxhsum": {"ro": True, "pos": "read", "opts": {"-a": "val", "--algorithm": "val", "-s": "?val"}},
     "column": {"ro": True, "pos": "read", "opts": {"-s": "val", "-o": "val", "-c": "val", "-N": "val", "-H": "val", "-R": "val", "-W": "val", "-T": "val"}},
-    "comm|join|paste|cmp|fold|fmt|expand|unexpand|strings|nm|objdump|readelf|size|ldd": {
-        "ro": True, "pos": "read",
-        "opts": {"-d": "?val", "-t": "val", "-1": "?val", "-2": "?val", "-j": "val", "-o": "?val", "-a": "?val", "-e": "?val", "-w": "val", "-n": "val", "-i": "val", "-v": "?val", "-M": "val", "-m": "val", "--output-delimiter": "val"}},
+    "comm|join|paste|cmp|fold|fmt|expand|unexpand|strings|nm|objdump|readelf|size|ldd": {"ro": True, "pos": "read", "opts": {"-d": "?val", "-t": "val", "-1": "?val", "-2": "?val", "-j": "val", "-o": "?val", "-a": "?val", "-e": "?val", "-w": "val", "-n": "val", "-i": "val", "-v": "?val", "-M": "val", "-m": "val", "--output-delimiter": "val"}},
     "od|hexdump|hd": {"ro": True, "pos": "read", "opts": {"-A": "val", "-t": "val", "-N": "val", "-j": "val", "-n": "val", "-s": "val", "-e": "val", "-f": "read", "-w": "?val", "-S": "val"}},
-    "diff|sdiff|colordiff|wdiff|dwdiff|difft|delta|diffstat|icdiff": {
-        "ro": True, "pos": "read", "opts": {"-U": "val", "-C": "val", "-x": "val", "-X": "read", "-I": "val", "--exclude": "val", "-W": "val", "--label": "val", "-L": "val", "-o": "write", "--output": "write",
-                                            "-F": "val", "--from-file": "read", "--to-file": "read", "--ignore-matching-lines": "val", "--color": "?val"}},
-    "sort|gsort": {"ro": True, "pos": "read", "opts": {"-k": "val", "-t": "val", "-o": "write", "--output": "write", "-T": "val", "-S": "val", "--key": "val", "--field-separator": "val",
-                                              "--parallel": "val", "--compress-program": "prog", "--files0-from": "read", "--sort": "val", "--buffer-size": "val", "--temporary-directory": "val",
-                                              "--random-source": "read", "--batch-size": "val"}},
+    "diff|sdiff|colordiff|wdiff|dwdiff|difft|delta|diffstat|icdiff": {"ro": True, "pos": "read", "opts": {"-U": "val", "-C": "val", "-x": "val", "-X": "read", "-I": "val", "--exclude": "val", "-W": "val", "--label": "val", "-L": "val", "-o": "write", "--output": "write", "-F": "val", "--from-file": "read", "--to-file": "read", "--ignore-matching-lines": "val", "--color": "?val"}},
+    "sort|gsort": {"ro": True, "pos": "read", "opts": {"-k": "val", "-t": "val", "-o": "write", "--output": "write", "-T": "val", "-S": "val", "--key": "val", "--field-separator": "val", "--parallel": "val", "--compress-program": "prog", "--files0-from": "read", "--sort": "val", "--buffer-size": "val", "--temporary-directory": "val", "--random-source": "read", "--batch-size": "val"}},
     "uniq": {"ro": True, "pos": ["read", "write"], "opts": {"-f": "val", "-s": "val", "-w": "val", "--skip-fields": "val", "--skip-chars": "val", "--check-chars": "val"}},
     "tr|rev": {"ro": True, "pos": "text", "handler": "decoder"},
     "rev": {"ro": True, "pos": "read", "handler": "decoder"},
@@ -112,32 +98,36 @@ TABLE = {
     "sed|gsed|ssed": {"ro": True, "handler": "sed"},
     "awk|gawk|mawk|nawk|goawk|original-awk": {"ro": True, "handler": "awk"},
     "jq|gojq|jaq|yq|xq|tomlq|dasel|fx|gron|jp|jello|jid": {
-        "ro": True, "pos": ["text", "read"],
+        "ro": True,
+        "pos": ["text", "read"],
         "opts": {"--arg": "val", "--argjson": "val", "-f": "read", "--from-file": "read", "--slurpfile": "val", "--rawfile": "val", "--indent": "val", "-L": "val", "-o": "val", "-p": "val", "-I": "val", "--output-format": "val", "--input-format": "val"},
-        "when": [["-i|--inplace|--in-place", {"ro": False, "pos": ["text", "write"]}], ["-f|--from-file", {"pos": "read"}]]},
+        "when": [["-i|--inplace|--in-place", {"ro": False, "pos": ["text", "write"]}], ["-f|--from-file", {"pos": "read"}]],
+    },
     "xmllint|xmlstarlet|xidel|pup|htmlq|xpath|hxselect|tidy": {
-        "ro": True, "pos": "read", "opts": {"--xpath": "val", "--schema": "read", "-o": "write", "--output": "write", "-t": "?val", "-m": "val", "-v": "val", "-c": "val", "--encode": "val"},
-        "when": [["-m !--xpath", {}], ["arg0~^(?:ed|edit)$ -L|--inplace", {"ro": False, "risk": "caution", "pos": ["val", "write"]}], ["-modify|--in-place", {"ro": False, "pos": "write"}]]},
-    "csvcut|csvgrep|csvlook|csvstat|csvsort|csvjoin|csvjson|csvformat|in2csv|xsv|qsv|mlr|csvtk|datamash|q|textql|vd|visidata": {
-        "ro": True, "pos": "read", "opts": {"-c": "val", "-d": "val", "-m": "val", "-r": "val", "-f": "val", "-o": "write", "--output": "write", "-t": "val", "-g": "val", "-s": "val"},
-        "when": [["-I", {"ro": False, "risk": "caution"}]]},
+        "ro": True,
+        "pos": "read",
+        "opts": {"--xpath": "val", "--schema": "read", "-o": "write", "--output": "write", "-t": "?val", "-m": "val", "-v": "val", "-c": "val", "--encode": "val"},
+        "when": [["-m !--xpath", {}], ["arg0~^(?:ed|edit)$ -L|--inplace", {"ro": False, "risk": "caution", "pos": ["val", "write"]}], ["-modify|--in-place", {"ro": False, "pos": "write"}]],
+    },
+    "csvcut|csvgrep|csvlook|csvstat|csvsort|csvjoin|csvjson|csvformat|in2csv|xsv|qsv|mlr|csvtk|datamash|q|textql|vd|visidata": {"ro": True, "pos": "read", "opts": {"-c": "val", "-d": "val", "-m": "val", "-r": "val", "-f": "val", "-o": "write", "--output": "write", "-t": "val", "-g": "val", "-s": "val"}, "when": [["-I", {"ro": False, "risk": "caution"}]]},
     "mlr": {"ro": True, "pos": "text", "when": [["-I", {"ro": False, "risk": "caution", "why": "it changes files in place"}]]},
     "envsubst|gettext|ngettext|spell|aspell|hunspell|ispell|languagetool": {"ro": True, "pos": "text"},
     "patch": {"pos": ["write", "read"], "opts": {"-i": "read", "--input": "read", "-p": "val", "-d": "dir", "-o": "write", "-r": "write", "-B": "val"}, "dry": "--dry-run", "fx": ["writes:."]},
-    "man|info|tldr|cheat|pinfo|apropos|whatis|perldoc|pydoc|pydoc3|ri|godoc": {
-        "ro": True, "pos": "text", "opts": {"-P": "shell", "--pager": "shell", "-C": "read", "-M": "val", "-S": "val", "-s": "val", "-k": "?val", "-K": "?val", "-f": "?val", "-H": "?prog", "--html": "?prog", "-l": "?val", "-L": "val", "-o": "write", "--output": "write", "-X": "?val", "-T": "?val"}},
+    "man|info|tldr|cheat|pinfo|apropos|whatis|perldoc|pydoc|pydoc3|ri|godoc": {"ro": True, "pos": "text", "opts": {"-P": "shell", "--pager": "shell", "-C": "read", "-M": "val", "-S": "val", "-s": "val", "-k": "?val", "-K": "?val", "-f": "?val", "-H": "?prog", "--html": "?prog", "-l": "?val", "-L": "val", "-o": "write", "--output": "write", "-X": "?val", "-T": "?val"}},
     "pv|ts|buffer|mbuffer|lolcat|ccze|multitail|lnav|gum|fzf|peco|percol|sk": {
-        "ro": True, "pos": "read", "opts": {"-s": "val", "-L": "val", "-N": "val", "-i": "?val", "-B": "val", "-q": "val", "-d": "val", "--delimiter": "val", "--nth": "val", "--with-nth": "val", "--height": "val",
-                                            "--preview": "shell", "--bind": "shell", "-f": "?val", "--query": "val", "--header": "val", "--prompt": "val", "-o": "write"}},
+        "ro": True,
+        "pos": "read",
+        "opts": {"-s": "val", "-L": "val", "-N": "val", "-i": "?val", "-B": "val", "-q": "val", "-d": "val", "--delimiter": "val", "--nth": "val", "--with-nth": "val", "--height": "val", "--preview": "shell", "--bind": "shell", "-f": "?val", "--query": "val", "--header": "val", "--prompt": "val", "-o": "write"},
+    },
     "ts": {"ro": True, "pos": "text"},
     "pandoc": {"pos": "read", "ro": True, "opts": {"-o": "write", "--output": "write", "-f": "val", "-t": "val", "--from": "val", "--to": "val", "-F": "prog", "--filter": "prog", "-L": "script", "--lua-filter": "script", "--template": "read", "-H": "read", "-c": "val", "--css": "val", "-V": "val", "-M": "val", "--pdf-engine": "prog"}},
     "ctags|etags|cscope|gtags|global": {"pos": "read", "opts": {"-f": "write", "-o": "write", "-L": "read"}, "fx": ["writes:."]},
     "shellcheck|hadolint|yamllint|jsonlint|markdownlint|mdl|vale|proselint|codespell|typos|actionlint|checkmake|luacheck|cppcheck|cpplint|flake8|pylint|mypy|pyright|bandit|vulture|pycodestyle|pydocstyle|radon|xenon|ansible-lint|cfn-lint|tflint|tfsec|checkov|kubeval|kubeconform|kube-score|spectral|semgrep|gitleaks|trufflehog|grype|syft|trivy|snyk|golint|staticcheck|golangci-lint|nilaway|revive|gosec|errcheck|misspell": {
-        "ro": True, "pos": "read",
+        "ro": True,
+        "pos": "read",
         "opts": {"-o": "write", "--output": "write", "-f": "val", "--format": "val", "-c": "read", "--config": "read", "-e": "val", "--exclude": "val", "-s": "val", "--report-path": "write", "--outfile": "write", "--output-file": "write", "-x": "val"},
-        "when": [["-w|--write|--fix|-i|--write-changes|-W", {"ro": False, "risk": "caution", "why": "it changes files in place", "pos": "write"}]]},
-    "semgrep|trivy|grype|syft|snyk|pylint|mypy|eslint|pyright|golangci-lint|ansible-lint|tflint": {
-        "pos": "read", "risk": "caution", "why": "it runs checks that the project configures", "opts": {"-o": "write", "--output": "write", "-f": "val", "-c": "val", "--config": "val"},
-        "fx": ["writes:."], "unknown": "it loads plugins or settings of the project"},
+        "when": [["-w|--write|--fix|-i|--write-changes|-W", {"ro": False, "risk": "caution", "why": "it changes files in place", "pos": "write"}]],
+    },
+    "semgrep|trivy|grype|syft|snyk|pylint|mypy|eslint|pyright|golangci-lint|ansible-lint|tflint": {"pos": "read", "risk": "caution", "why": "it runs checks that the project configures", "opts": {"-o": "write", "--output": "write", "-f": "val", "-c": "val", "--config": "val"}, "fx": ["writes:."], "unknown": "it loads plugins or settings of the project"},
     "mypy|pylint|flake8|pyright": {"pos": "read", "opts": {"--config-file": "read", "--rcfile": "read", "--max-line-length": "val", "--ignore": "val", "--select": "val"}, "fx": ["writes:."]},
 }  # fmt: skip
