@@ -14,6 +14,8 @@ from holdfast.core.events import Answer
 from holdfast.core.keys import SessionId, SessionKey
 
 SessionState = Literal["active", "sealing", "sealed"]
+IMPORTED = "imported"
+"""The `seal_reason` of a session whose events come from another program's transcript."""
 ApprovalStatus = Literal["pending", "answered", "expired", "cancelled"]
 
 
@@ -186,6 +188,10 @@ class StateConflict(StoreError):
     """Somebody else changed the state meanwhile: read again and decide again."""
 
 
+class PendingApproval(StateConflict):
+    """A change that may only happen while nobody is asked anything."""
+
+
 class SealedError(StoreError):
     """An event for a session that is sealed; nothing is ever appended after the seal."""
 
@@ -230,8 +236,11 @@ class Store(Protocol):
         """Newest first."""
         ...
 
-    def update_session(self, session: str, expected_version: int, **changes: Any) -> Session:
-        """Compare-and-set; raises `StateConflict`, also when it would give the chain a second live session."""
+    def update_session(self, session: str, expected_version: int, *, quiet: bool = False, **changes: Any) -> Session:
+        """Compare-and-set; raises `StateConflict`, also when it would give the chain a second live session.
+
+        With `quiet` it raises `PendingApproval` while an approval of the session waits for its answer.
+        """
         ...
 
     # events and state
@@ -240,6 +249,14 @@ class Store(Protocol):
 
         A call that is already remembered with the same fingerprint is a `StateConflict` too: somebody else has
         just answered it, and there must be only one answer.
+        """
+        ...
+
+    def append_imported(self, where: SessionId, events: Sequence[EventRecord]) -> int:
+        """Add many events to a session whose `seal_reason` is `IMPORTED`; those whose id is known are left out.
+
+        Returns how many were new. It is the one way to add to a session after its seal: another program's transcript
+        has no seal of ours, and goes on while that program does.
         """
         ...
 

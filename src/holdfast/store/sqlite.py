@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.core.events import Answer
 from holdfast.core.keys import SessionId, SessionKey, require_same_thread
-from holdfast.store import rows, upkeep
+from holdfast.store import row_writes, rows, upkeep
 from holdfast.store.audit_log import Appended, AuditLog
 from holdfast.store.audit_verify import AuditVerifier
 from holdfast.store.database import Database
@@ -25,6 +25,7 @@ from holdfast.store.interface import (
     Committed,
     Deletion,
     EventRecord,
+    PendingApproval,
     Remembered,
     SealedError,
     Session,
@@ -113,7 +114,7 @@ class SqliteStore:
             found = connection.execute(f"SELECT {rows.SESSION_COLUMNS} FROM sessions s {query}", values).fetchall()
         return [rows.session_of(row) for row in found]
 
-    def update_session(self, session: str, expected_version: int, **changes: Any) -> Session:
+    def update_session(self, session: str, expected_version: int, *, quiet: bool = False, **changes: Any) -> Session:
         unknown = set(changes) - set(rows.SESSION_FIELDS) | set(changes) & {"number", "version"}
         if unknown:
             raise StoreError(f"a session has nothing called {', '.join(sorted(unknown))} that could be changed")
@@ -124,6 +125,8 @@ class SqliteStore:
                 raise StoreError(f"no session {session!r}; `holdfast sessions` lists those there are")
             if known.version != expected_version:
                 raise StateConflict(f"session {session!r} is at version {known.version}, not {expected_version}")
+            if quiet and row_writes.is_asking(connection, session):
+                raise PendingApproval(f"session {session!r} has an open approval; answer it first")
             updated = replace(known, **changes, version=known.version + 1)
             names = [*changes, "version"]
             settings = ", ".join(f'"{name}" = ?' for name in names)
@@ -147,12 +150,12 @@ class SqliteStore:
     def _apply(self, connection: sqlite3.Connection, change: Change) -> tuple[Committed, Appended | None]:
         session = self._admit(connection, change)
         place = (session, change.where.subagent)
-        version = _write_state(connection, place, change) if change.state is not None else None
+        version = row_writes.write_state(connection, place, change) if change.state is not None else None
         if change.remember is not None:
-            _remember(connection, place, change.remember)
-        events = _write_events(connection, session, change.events)
+            row_writes.remember(connection, place, change.remember)
+        events = row_writes.write_events(connection, session, change.events)
         for approval in change.approvals:
-            _write_approval(connection, session, approval)
+            row_writes.write_approval(connection, session, approval)
         appended = self._audit.append(connection, change.where.session, change.audit) if change.audit else None
         return Committed(events, version), appended
 
@@ -175,6 +178,9 @@ class SqliteStore:
         if row[4] == "sealed" and not only_audit:
             raise SealedError(f"session {name!r} is sealed; nothing is added to it. The next message starts a new one")
         return int(row[0])
+
+    def append_imported(self, where: SessionId, events: Sequence[EventRecord]) -> int:
+        return self._database.write(lambda connection: row_writes.append_imported(connection, where, events))
 
     def events(
         self,
@@ -395,58 +401,6 @@ def _chain_is_live(connection: sqlite3.Connection, key: SessionKey) -> StateConf
     ).fetchone()
     live = f"session {row[0]!r} is {row[1]}" if row else "another session is live"
     return StateConflict(f"thread {key.thread!r} has one live session at most, and {live}; seal it first")
-
-
-def _write_state(connection: sqlite3.Connection, place: tuple[int, str], change: Change) -> int:
-    assert change.state is not None
-    seen = change.state.version
-    row = connection.execute("SELECT version FROM policy_state WHERE session = ? AND subagent = ?", place).fetchone()
-    current = row[0] if row else 0
-    if current != seen:
-        raise StateConflict(f"the state of session {change.where.session!r} is at version {current}, not {seen}")
-    connection.execute(
-        "INSERT OR REPLACE INTO policy_state (session, subagent, version, data) VALUES (?, ?, ?, ?)",
-        (*place, current + 1, to_json(change.state.data)),
-    )
-    return int(current) + 1
-
-
-def _remember(connection: sqlite3.Connection, place: tuple[int, str], decision: Remembered) -> None:
-    call_id = clean_text(decision.call_id)
-    row = connection.execute(
-        "SELECT fingerprint FROM remembered WHERE session = ? AND subagent = ? AND call_id = ?", (*place, call_id)
-    ).fetchone()
-    if row is not None and row[0] == decision.fingerprint:
-        raise StateConflict(f"call {decision.call_id!r} has just been decided by somebody else")
-    connection.execute(
-        "INSERT OR REPLACE INTO remembered (session, subagent, call_id, fingerprint, outcome, approval) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
-        (*place, call_id, decision.fingerprint, to_json(decision.outcome), decision.approval),
-    )
-
-
-def _write_events(
-    connection: sqlite3.Connection, session: int, records: Sequence[EventRecord]
-) -> tuple[EventRecord, ...]:
-    if not records:
-        return ()
-    number = connection.execute("SELECT max(number) FROM events WHERE session = ?", (session,)).fetchone()[0] or 0
-    numbered = []
-    for record in records:
-        number += 1
-        try:
-            seq = connection.execute(rows.INSERT_EVENT, rows.event_values(record, session, number)).lastrowid or 0
-        except sqlite3.IntegrityError:
-            raise StoreError(f"event {record.id!r} is in the store already; an event is recorded once") from None
-        numbered.append(replace(record, no=number, seq=seq))
-    return tuple(numbered)
-
-
-def _write_approval(connection: sqlite3.Connection, session: int, approval: Approval) -> None:
-    try:
-        connection.execute(rows.INSERT_APPROVAL, rows.approval_values(approval, session))
-    except sqlite3.IntegrityError:
-        raise StoreError(f"approval {approval.id!r} is in the store already; a question is asked once") from None
 
 
 def _equal(table: str, wanted: Mapping[str, Any]) -> tuple[list[str], list[Any]]:

@@ -13,6 +13,7 @@ from typing import Any
 from holdfast.core.events import Answer
 from holdfast.core.keys import SessionId, SessionKey, require_same_thread
 from holdfast.store.interface import (
+    IMPORTED,
     AlreadyDecided,
     Approval,
     ApprovalStatus,
@@ -21,6 +22,7 @@ from holdfast.store.interface import (
     Committed,
     Deletion,
     EventRecord,
+    PendingApproval,
     Remembered,
     SealedError,
     Session,
@@ -102,13 +104,15 @@ class MemoryStore:
         ]
         return sorted(found, key=lambda s: s.started_at, reverse=True)[:limit]
 
-    def update_session(self, session: str, expected_version: int, **changes: Any) -> Session:
+    def update_session(self, session: str, expected_version: int, *, quiet: bool = False, **changes: Any) -> Session:
         with self._lock:
             known = self._sessions.get(session)
             if known is None:
                 raise StoreError(f"no session {session!r}")
             if known.version != expected_version:
                 raise StateConflict(f"session {session!r} is at version {known.version}, not {expected_version}")
+            if quiet and self.approvals(status="pending", session=session):
+                raise PendingApproval(f"session {session!r} has an open approval; answer it first")
             updated = replace(known, **changes, version=known.version + 1)
             others = (other for other in self.chain(known.id.key) if other.id != known.id)
             if updated.state != "sealed" and any(other.state != "sealed" for other in others):
@@ -157,6 +161,28 @@ class MemoryStore:
             self._audit.extend(change.audit)
             self._revision += 1
             return Committed(tuple(numbered), version)
+
+    def append_imported(self, where: SessionId, events: Sequence[EventRecord]) -> int:
+        with self._lock:
+            session = self._sessions.get(where.session)
+            if session is None:
+                raise StoreError(f"session {where.session!r} is not open; open_session() comes first")
+            require_same_thread("an import", session.id.key, where.key)
+            if session.seal_reason != IMPORTED:
+                raise SealedError(f"session {where.session!r} was not imported")
+            known = {record.id for record in self._events}
+            own = self._by_session.setdefault(where.session, [])
+            before = len(own)
+            if any(record.where.main() != where.main() for record in events):
+                raise StoreError(f"an event is not of session {where.session!r}")
+            for record in events:
+                if record.id not in known:
+                    known.add(record.id)
+                    self._seq += 1
+                    own.append(replace(record, no=len(own) + 1, seq=self._seq))
+                    self._events.append(own[-1])
+            self._revision += 1
+            return len(own) - before
 
     def events(
         self,
