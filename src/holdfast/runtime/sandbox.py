@@ -21,6 +21,8 @@ class Wrapped:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: str = "/"
+    fds: tuple[int, ...] = ()
+    """Handles that the command's starter needs; whoever starts it closes them afterwards."""
 
 
 @dataclass(frozen=True, slots=True)

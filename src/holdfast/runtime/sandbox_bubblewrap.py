@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from holdfast.runtime.sandbox import Found, Outside, Wrapped
+from holdfast.runtime.sandbox_seccomp import known_machine, program
 from holdfast.runtime.sandbox_secrets import hidden_paths, sockets
 
 _TRIAL_SECONDS = 10.0
@@ -46,6 +47,7 @@ class Bubblewrap:
     ) -> Wrapped:
         real = Path(os.path.realpath(vault))
         listening = sockets()
+        filter_fd = _filter()
         argv = [
             self._program,
             *_BASE,
@@ -53,12 +55,13 @@ class Bubblewrap:
             *(("--share-net",) if network else ()),
             *self._view(real, network, listening),
             *self._inside_the_vault(real, guarded, listening),
+            *(("--seccomp", str(filter_fd)) if filter_fd is not None else ()),
             "--chdir",
             str(cwd),
             "--",
             *command,
         ]
-        return Wrapped(tuple(argv), dict(env))
+        return Wrapped(tuple(argv), dict(env), fds=(filter_fd,) if filter_fd is not None else ())
 
     def describe(self) -> str:
         return (
@@ -102,6 +105,16 @@ class Bubblewrap:
                 yield from _cover(path)
         # Last, when no mount point has to be made any more. Without it root could write to /proc/sys.
         yield from ("--remount-ro", "/proc")
+
+
+def _filter() -> int | None:
+    """The system calls that are refused, as a file the kernel's filter is read from."""
+    if not known_machine():
+        return None
+    descriptor = os.memfd_create("filter")
+    os.write(descriptor, program())
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 def _cover(path: Path) -> tuple[str, ...]:

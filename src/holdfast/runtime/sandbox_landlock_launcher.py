@@ -92,10 +92,10 @@ def drop_rights() -> None:
         if libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(number), 0, 0, 0) < 0 and ctypes.get_errno() != errno.EPERM:
             break
     header = struct.pack("=Ii", 0x20080522, 0)
-    number = CAPSET.get(os.uname().machine)
-    if number is None:
+    capset = CAPSET.get(os.uname().machine)
+    if capset is None:
         raise Refused(f"capabilities of {os.uname().machine} are not known")
-    call("capabilities", number, header, struct.pack("=6I", 0, 0, 0, 0, 0, 0))
+    call("capabilities", capset, header, struct.pack("=6I", 0, 0, 0, 0, 0, 0))
 
 
 def allow(ruleset: int, path: str, rights: int) -> None:

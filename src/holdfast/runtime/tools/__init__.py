@@ -4,7 +4,25 @@ from __future__ import annotations
 
 from holdfast.core.tools import ToolSpec
 from holdfast.runtime.tool import Tool
-from holdfast.runtime.tools import bash, bash_output, bash_stop, edit, glob, grep, ls, read, search_in_file, write
+from holdfast.runtime.tools import (
+    apply_patch,
+    bash,
+    bash_output,
+    bash_stop,
+    delete,
+    edit,
+    glob,
+    grep,
+    ls,
+    manage_plan,
+    move,
+    multiedit,
+    read,
+    search_in_file,
+    web_fetch,
+    web_search,
+    write,
+)
 
 _TOOLS: tuple[Tool, ...] = (
     read.TOOL,
@@ -14,9 +32,16 @@ _TOOLS: tuple[Tool, ...] = (
     search_in_file.TOOL,
     write.TOOL,
     edit.TOOL,
+    multiedit.TOOL,
+    apply_patch.TOOL,
+    move.TOOL,
+    delete.TOOL,
     bash.TOOL,
     bash_output.TOOL,
     bash_stop.TOOL,
+    web_fetch.TOOL,
+    web_search.TOOL,
+    manage_plan.TOOL,
 )
 
 

@@ -56,6 +56,7 @@ def start_command(context: ToolContext, command: str, workdir: str | None) -> St
         raise ToolFailure("The command holds a NUL character, which no shell takes. Send it without.")
     output, output_end = os.pipe()
     report, report_end = os.pipe()
+    prepared: Prepared | None = None
     try:
         prepared = prepare(context, command, workdir, report_end)
         running = start(
@@ -63,7 +64,7 @@ def start_command(context: ToolContext, command: str, workdir: str | None) -> St
             env=prepared.wrapped.env,
             cwd=prepared.wrapped.cwd,
             output=output_end,
-            pass_fds=(report_end,),
+            pass_fds=(report_end, *prepared.wrapped.fds),
             most_processes=context.settings.runtime.tools.bash.max_processes,
         )
     except BaseException as error:
@@ -73,8 +74,8 @@ def start_command(context: ToolContext, command: str, workdir: str | None) -> St
             raise ToolFailure(f"The command could not be started: {error}. Shorten it, or tell the user.") from None
         raise
     finally:
-        os.close(output_end)
-        os.close(report_end)
+        for descriptor in (output_end, report_end, *(prepared.wrapped.fds if prepared is not None else ())):
+            os.close(descriptor)
     return Started(running, prepared, output, report)
 
 

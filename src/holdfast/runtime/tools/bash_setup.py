@@ -14,20 +14,13 @@ from holdfast.core.settings import BashSettings
 from holdfast.runtime.sandbox import NoSandbox, Outside, Sandbox, Wrapped, detect, session_outside
 from holdfast.runtime.sandbox_secrets import command_environment
 from holdfast.runtime.tool import ToolContext, ToolFailure
-from holdfast.runtime.tools.places import find_folder, vault_root
+from holdfast.runtime.tools.places import GIT_CONFIG, GUARDED, find_folder, vault_root
 from holdfast.shell import default_table, read_command
 from holdfast.store.outputs import OutputStore
 
 _SANDBOX = "bash.sandbox"
 _NOTES = "bash.notes"
 _NETWORK_EFFECTS = frozenset(("network", "installs", "external_state"))
-_GUARDED = (
-    ".git/hooks", ".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml",
-    ".gemini/settings.json", ".opencode/plugin", ".opencode/plugins", "opencode.json", "opencode.jsonc",
-    ".vscode/tasks.json", ".vscode/settings.json", ".envrc",
-)  # fmt: skip
-"""In the vault, but run or obeyed by programs outside of the sandbox: writing one would be a way out."""
-_GIT_CONFIG = ".git/config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +47,7 @@ def prepare(context: ToolContext, command: str, workdir: str | None, report: int
     vault = vault_root(context)
     sandbox = sandbox_of(context)
     temp = "/tmp" if sandbox.name == "bubblewrap" else str(outside_of(context).temp)
-    guarded = [vault / name for name in (*_GUARDED, *(() if runs_git else (_GIT_CONFIG,)))]
+    guarded = [vault / name for name in (*GUARDED, *(() if runs_git else (GIT_CONFIG,)))]
     wrapped = sandbox.wrap(
         shell_argv(command, report, limited=sandbox.name != "none"),
         vault=vault,

@@ -16,6 +16,13 @@ from holdfast.core.targets import Vault, absolute, is_inside, locate
 from holdfast.runtime.tool import ToolContext, ToolFailure
 
 _VAULT = "places.vault"
+GUARDED = (
+    ".git/hooks", ".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml",
+    ".gemini/settings.json", ".opencode/plugin", ".opencode/plugins", "opencode.json", "opencode.jsonc",
+    ".vscode/tasks.json", ".vscode/settings.json", ".envrc",
+)  # fmt: skip
+"""In the vault, but run or obeyed by programs outside of the sandbox: writing one would be a way out."""
+GIT_CONFIG = ".git/config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +48,28 @@ def find(context: ToolContext, text: str) -> Place:
     vault = _vault(context)
     home = str(Path.home())
     target, real = locate(text, vault=vault, cwd=str(context.cwd), resolve=os.path.realpath, home=home)
-    if target.scheme == "vault":
-        return Place(Path(real), target.value.lstrip("/") or ".", True)
     lexical = absolute(text.strip(), str(context.cwd), home)
+    if target.scheme == "vault":
+        place = Place(Path(real), target.value.lstrip("/") or ".", True)
+        if lexical != real and any(is_inside(place.shown, name) for name in (*GUARDED, GIT_CONFIG)):
+            raise ToolFailure(f"{text!r} is a link to {place.shown}. Name {place.shown} itself.")
+        return place
     if is_inside(lexical, vault.root) or is_inside(lexical, str(context.vault)):
         raise ToolFailure(
             f"{text!r} is a link that leads out of the vault, to {real}. Name {real} itself if that is what you mean."
         )
     return Place(Path(real), real, False)
+
+
+def find_entry(context: ToolContext, text: str) -> Place:
+    """Like `find`, for what is to be moved or deleted: a link is neither itself nor what it leads to."""
+    lexical = absolute(text.strip(), str(context.cwd), str(Path.home()))
+    if "\x00" not in text and Path(lexical).is_symlink():
+        raise ToolFailure(
+            f"{text!r} is a link to {os.path.realpath(lexical)}. Name that path to mean the thing itself; the link "
+            "alone can be removed or renamed with `bash` (rm, mv)."
+        )
+    return find(context, text)
 
 
 def find_folder(context: ToolContext, text: str | None) -> Place:
