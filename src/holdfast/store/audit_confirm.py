@@ -15,7 +15,7 @@ from pathlib import Path
 
 from holdfast.store.database import Database
 
-CONFIRM_AFTER = 0.02
+CONFIRM_AFTER = 0.1
 _IDLE_SECONDS = 5.0
 _JOIN_SECONDS = 5.0
 _log = logging.getLogger(__name__)
@@ -27,12 +27,12 @@ class Confirmer:
     def __init__(self, path_of: Callable[[str], Path], database: Database) -> None:
         self._path_of = path_of
         self._database = database
-        self._closing = False
         self._reset()
 
     def _reset(self) -> None:
         self._pid = os.getpid()
         self._wake = threading.Condition()
+        self._closing = threading.Event()
         self._written: dict[str, int] = {}
         self._thread: threading.Thread | None = None
 
@@ -41,20 +41,22 @@ class Confirmer:
         if os.getpid() != self._pid:
             self._reset()  # a thread does not come along through a fork
         with self._wake:
+            idle = not self._written
             self._written[session] = max(seq, self._written.get(session, 0))
-            if self._thread is None and not self._closing:
+            if self._thread is None and not self._closing.is_set():
                 self._thread = threading.Thread(target=self._run, name="holdfast-audit", daemon=True)
                 self._thread.start()
-            self._wake.notify()
+            elif idle:
+                self._wake.notify()  # only then: waking it for every line would cost the callers more than the line
 
     def _run(self) -> None:
         while True:
             with self._wake:
-                self._wake.wait_for(lambda: self._written or self._closing, timeout=_IDLE_SECONDS)
-                if self._closing or not self._written:
+                self._wake.wait_for(lambda: self._written or self._closing.is_set(), timeout=_IDLE_SECONDS)
+                if self._closing.is_set() or not self._written:
                     self._thread = None
                     return
-                self._wake.wait_for(lambda: self._closing, timeout=CONFIRM_AFTER)  # gather what comes together
+            self._closing.wait(CONFIRM_AFTER)  # gather what comes together
             try:
                 self.confirm()
             except Exception as error:  # nothing is lost: the next opening writes and confirms what is left
@@ -82,7 +84,7 @@ class Confirmer:
         if os.getpid() != self._pid:
             return
         with self._wake:
-            self._closing = True
+            self._closing.set()
             self._wake.notify()
             thread = self._thread
         if thread is not None:
