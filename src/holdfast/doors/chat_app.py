@@ -78,6 +78,7 @@ class ChatApp:
                     await run_command(self, line)
                 elif line:
                     await self.turn(line)
+                await asyncio.sleep(0)  # what was still to be shown comes before the next prompt
         except asyncio.CancelledError:
             return 130
         finally:
@@ -86,7 +87,8 @@ class ChatApp:
 
     async def _next_line(self) -> str | None:
         try:
-            return (await self._prompts.line()).strip()
+            with patch_stdout(raw=True):
+                return (await self._prompts.line()).strip()
         except EOFError:
             return None
         except KeyboardInterrupt:

@@ -184,6 +184,13 @@ class GuardedTools:
     # running
 
     async def _run(self, tool: Tool, call: ToolCall) -> str:
+        """In a task of its own, so that whoever stops the turn can wait until it has let go and is recorded."""
+        task = asyncio.create_task(self._run_and_record(tool, call))
+        self.scene.in_flight.add(task)
+        task.add_done_callback(self.scene.in_flight.discard)
+        return await task
+
+    async def _run_and_record(self, tool: Tool, call: ToolCall) -> str:
         scene = self.scene
         scene.emit(ToolRunning(call_id=call.id, tool=call.tool, input=call.input))
         started = time.monotonic()

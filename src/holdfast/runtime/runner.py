@@ -7,6 +7,7 @@ turn that was stopped, killed or left waiting for an answer is taken up again by
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,8 @@ from holdfast.runtime.ui_events import Notice, Problem, TurnEnded, Watch
 from holdfast.store.agent_files import AgentFile, load_agents
 from holdfast.store.interface import Session
 
+LET_GO_SECONDS = 10.0
+"""How long a stopped turn waits for its tools to end."""
 STOPPED_HERE = Phrase("runtime.stopped_here", "[stopped by the user]", "[已被用户停止]")
 QUEUED = Phrase(
     "runtime.queued",
@@ -223,6 +226,7 @@ class Conversation:
         except Trouble as trouble:
             return await self._failed(scene, trouble)
         except asyncio.CancelledError:
+            await self._let_go(scene)
             if not self._stopping:
                 raise
             return self._stopped(scene)
@@ -249,6 +253,14 @@ class Conversation:
         why = trouble.why.text(language)
         scene.emit(Problem(code=trouble.code, text=why, next_step=trouble.next_step.text(language)))
         return TurnEnded(invocation=scene.invocation, reason="failed", problem=why)
+
+    async def _let_go(self, scene: Scene) -> None:
+        """Wait until every tool has ended and is recorded; one that will not is asked about when it is next met."""
+        for task in scene.in_flight:
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):  # a second Ctrl-C does not wait
+            if scene.in_flight:
+                await asyncio.wait(scene.in_flight, timeout=LET_GO_SECONDS)
 
     def _stopped(self, scene: Scene) -> TurnEnded:
         """Synchronous throughout, so that a second Ctrl-C cannot leave it half done."""

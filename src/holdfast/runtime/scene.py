@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,6 +34,8 @@ class Scene:
     answer_by_itself: Callable[[Any], str | None] = lambda approval: None
     """Lets a script answer what it may (`--yes-safe`): `once`, `deny`, or None to ask a person."""
 
+    in_flight: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Calls that are under way, shared with sub-agents: a turn is not over before they have let go."""
     stopping: Callable[[], bool] = lambda: True
     """Whether a cancelled call was stopped for good; otherwise somebody will take it up again."""
 
