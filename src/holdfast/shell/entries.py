@@ -13,7 +13,7 @@ from holdfast.shell.options import Arguments, holds, split_arguments
 from holdfast.shell.reading import RISK_ORDER, EffectKind, Risk
 from holdfast.shell.roles import Roles
 from holdfast.shell.smuggle import smuggled
-from holdfast.shell.verbs import DESTROYS, READS, STRONG, destructive_task, verb_of
+from holdfast.shell.verbs import ASKS, CHANGE_PREFIXES, CHANGES, DESTROYS, READS, STRONG, destructive_task, verb_of
 
 if TYPE_CHECKING:
     from holdfast.shell.calls import Caller
@@ -97,7 +97,11 @@ class Entries(Roles):
         detail = spec["verbs"]
         extra_destroys: str = spec.get("destroys", "")
         extra_reads: str = spec.get("reads", "")
-        if any(f.text in ("--help", "-h", "help", "--dry-run", "--dryrun", "--dry-run=client") for f in call.fields):
+        texts = {f.text for f in call.fields}
+        if "--help" in texts or "help" in words[:1] or call.fields[-1:] == [Field("-h")]:
+            return _UNKNOWN
+        if texts & {"--dry-run", "--dryrun", "--dry-run=client"}:  # believed, not proven
+            self.record.read_only = False
             return _UNKNOWN
         if any(
             f.text in ("-purge", "--purge", "--delete", "--destroy", "--prune", "--delete-data") for f in call.fields
@@ -105,17 +109,26 @@ class Entries(Roles):
             self.record.add("external_state", " ".join(words), call.command, detail)
             self.record.finding("dangerous", "program", program=call.label, why=f"it destroys {detail} state")
             return _UNKNOWN
+        asked = -1
         for position, candidate in enumerate(words):
             verb = verb_of(candidate)
             full = " ".join((call.name, *call.path[:-1], *words[: position + 1]))
-            if candidate in extra_destroys.split() or (verb in DESTROYS and verb not in extra_reads.split()):
+            if candidate in extra_destroys.split() or verb in DESTROYS:
                 self.record.add("external_state", " ".join(words[position + 1 :]), call.command, detail)
                 self.record.finding("dangerous", "program", program=full, why=f"it destroys {detail} state")
                 return _UNKNOWN
-            if verb in READS or candidate in extra_reads.split():
-                self.record.add("network", call.name, call.command, detail)
-                call.taint |= FROM_NETWORK
-                self.file_options(call)
+            if verb in READS:
+                self.asks_service(call, detail)
+                return Output(None, call.stdin.taint)
+            if verb in CHANGES and (verb == candidate.lower() or verb in CHANGE_PREFIXES):
+                break
+            if verb in ASKS or candidate in extra_reads.split():
+                asked = position
+        else:
+            if asked >= 0:
+                self.asks_service(call, detail)
+                if asked < len(words) - 1:  # `snapshot x`: the word behind may be a verb that nobody told us
+                    self.record.read_only = False
                 return Output(None, call.stdin.taint)
         smuggled(
             self.record, call.name, call.fields, call.scope, positionals=detail not in ("container", "virtual machine")
@@ -124,6 +137,11 @@ class Entries(Roles):
         self.record.finding("caution", "external_state", detail=detail)
         self.file_options(call)
         return _UNKNOWN
+
+    def asks_service(self, call: Call, detail: str) -> None:
+        self.record.add("network", call.name, call.command, detail)
+        call.taint |= FROM_NETWORK
+        self.file_options(call)
 
     def file_options(self, call: Call) -> None:
         for previous, current in zip(call.fields, call.fields[1:], strict=False):
@@ -157,6 +175,8 @@ class Entries(Roles):
                 if holds(condition, arguments):
                     before: Risk = merged.get("risk", "safe")
                     merged.update(changes)
+                    if changes.get("ro") and "risk" not in changes:
+                        merged["risk"] = "safe"
                     if changes.get("only"):
                         break
                     if "risk" in changes and RISK_ORDER[before] > RISK_ORDER[changes["risk"]] and not changes.get("ro"):
@@ -167,7 +187,8 @@ class Entries(Roles):
         if spec.get("ro"):
             declared = spec.get("opts", {})
             for option in arguments.flags:
-                if len(option) > 2 and option not in declared and _OUTPUT_OPTION.match(option) and conditions == ():
+                known = option in declared or option in _longs(call.spec)
+                if len(option) > 2 and not known and _OUTPUT_OPTION.match(option):
                     self.record.cannot_know(f"the option {option} of {call.label} is not known")
         elif roles[-1] not in ("argv", "envargv", "cmdline", "remote"):
             about_text = roles[0] in ("text", "val") and spec.get("fx", ("",))[:1] != ["git_history:commit"]

@@ -145,7 +145,7 @@ def holds(condition: str, arguments: Arguments) -> bool:
     """`-r|-R -f !--dry-run -X~^DELETE$ arg~^s3: n>1`: all terms must hold."""
     for negated, kind, names, pattern in _terms(condition):
         if kind == "has":
-            truth = any(name in arguments.flags for name in names)
+            truth = any(name in arguments.flags and not _switched_off(arguments.flags[name]) for name in names)
         elif kind == "match":
             assert pattern is not None
             truth = any(pattern.search(f.text) for f in _candidates(names, arguments))
@@ -155,6 +155,11 @@ def holds(condition: str, arguments: Arguments) -> bool:
         if truth == negated:
             return False
     return True
+
+
+def _switched_off(values: list[Field | None]) -> bool:
+    """`--dry-run=none`, `--force=false`."""
+    return all(value is not None and value.text.lower() in ("none", "false", "no") for value in values)
 
 
 def _candidates(names: tuple[str, ...], arguments: Arguments) -> list[Field]:

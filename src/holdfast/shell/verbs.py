@@ -7,13 +7,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+# Verbs that read, whatever stands behind them.
 READS = frozenset(
-    "list ls get describe show status info view search find inspect version versions help logs log top"
-    " cat diff check validate lint whoami explain history tree events lookup read head tail ps stat stats"
-    " size count plan preview scan query select print watch ping wait test doctor about env config-view"
-    " locate usage batch-get lookup-events filter estimate preview-destroy current display tail-logs"
-    " who-am-i me summary outline graph verify wait-for simulate health metrics monitor peek dump-config"
-    " which what outputs output audit trace detect".split()
+    "list ls get describe show view search find inspect cat read lookup explain whoami who-am-i lint validate"
+    " help locate peek display tail head which batch-get lookup-events filter preview estimate simulate"
+    " lsd lsf lsl lsjson md5sum sha1sum du stat".split()
+)
+# Nouns as well as verbs: they read when nothing follows that says otherwise.
+ASKS = frozenset(
+    "status info version versions logs log top diff check history tree events ps stats size count plan scan query"
+    " print watch ping wait test doctor about env usage current summary outline graph verify health metrics monitor"
+    " outputs output audit trace detect me members catalog whois netcheck".split()
+)
+# Something is different afterwards, but nothing is gone.
+CHANGES = frozenset(
+    "create add set update put apply edit enable start stop restart deploy push publish upload import attach assign"
+    " grant invite move mv rename copy cp clone restore rotate scale run exec execute invoke send submit register tag"
+    " untag label annotate login logout use switch install init new save sync join merge approve reject open close"
+    " comment lock unlock pause resume suspend promote patch replace upgrade migrate activate allow deny write insert"
+    " modify change configure setup config associate authorize accept transfer fork link connect disconnect reboot"
+    " shutdown cancel deactivate make touch mkdir generate sign encrypt decrypt seal unseal rebuild refresh reload"
+    " retry rerun trigger dispatch call post mark unmark pin unpin star unstar follow unfollow subscribe ack resolve"
+    " escalate snooze schedule enroll bootstrap build download export backup snapshot-create issue renew transition"
+    " ssh shell console attach-volume mount unmount forward proxy serve listen tunnel reserve"
+    " allocate bind unbind".split()
+)
+# Of these, the ones that begin a longer name: `create-bucket`, but not `ssh-key`.
+CHANGE_PREFIXES = frozenset(
+    "create update put add set start stop modify attach associate register run send import enable restore copy accept"
+    " publish invoke reboot upload tag assign grant".split()
 )
 # Gone afterwards, or access to it is.
 DESTROYS = frozenset(
@@ -33,7 +55,7 @@ _SPLIT = re.compile(r"[-_:.]")
 def verb_of(word: str) -> str:
     """`delete-bucket`, `delete_user`, `apps:destroy` and `DeleteTopic` all say what they do."""
     lowered = word.lower()
-    if lowered in DESTROYS or lowered in READS:
+    if lowered in DESTROYS or lowered in READS or lowered in ASKS or lowered in CHANGES:
         return lowered
     pieces = _SPLIT.split(lowered)
     if ":" in lowered:

@@ -344,6 +344,8 @@ class Walker(Caller):
                 continue
             if operator in ("<&", ">&") and (target.text.rstrip("-").isdigit() or target.text == "-"):
                 continue
+            if target.text == "-":  # only after & does it mean closing; here it is a file of that name
+                target = Field("./-")
             if target.text.startswith(("/dev/tcp/", "/dev/udp/")):
                 host = target.text.split("/", 3)[3]
                 self.record.add("network", host, None, "socket", target.certain)

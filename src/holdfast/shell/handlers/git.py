@@ -85,7 +85,10 @@ def _config(walker: Caller, call: Call, fields: list[Field]) -> Output | None:
     elif words and words[0].text == "set":
         words = words[1:]
     walker.note(call)
-    if reads or len(words) == 1:
+    changing = any(
+        f.startswith(("--unset", "--add", "--replace", "--remove", "--rename", "--edit", "-e")) for f in arguments.flags
+    )
+    if not changing and (reads or len(words) == 1):
         return Output(None)
     walker.record.read_only = False
     scope = (

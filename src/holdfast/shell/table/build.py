@@ -72,12 +72,12 @@ TABLE = {
     "fastboot|flashrom|heimdall": {"pos": "text", "risk": "dangerous", "why": "it writes the firmware of a device", "when": [["arg0~^(?:devices|getvar|help|--version|print-pit)$", {"risk": "safe", "ro": True, "only": True}], ["-r", {"risk": "caution", "only": True}]]},
     "adb": {
         "sub": {
-            "devices|version|help|logcat|get-state|get-serialno|start-server|host-features": {"ro": True, "pos": "text"},
+            "devices|version|help|get-state|get-serialno|host-features": {"ro": True, "pos": "text"},
             "shell": {"pos": "remote", "risk": "caution", "why": "it runs on a device"},
             "pull": {"pos": ["val", "write"], "risk": "caution"},
             "push": {"pos": ["read", "val"], "risk": "caution", "why": "it writes to a device"},
             "uninstall": {"risk": "caution", "pos": "text", "why": "it removes an app"},
-            "install|reboot|root|unroot|remount|connect|disconnect|forward|reverse|tcpip|sideload|kill-server|wait-for-device|bugreport|backup|restore": {"pos": "text", "risk": "caution", "why": "it changes a device"},
+            "logcat|start-server|install|reboot|root|unroot|remount|connect|disconnect|forward|reverse|tcpip|sideload|kill-server|wait-for-device|bugreport|backup|restore": {"pos": "text", "risk": "caution", "why": "it changes a device"},
         },
         "opts": {"-s": "val", "-t": "val", "-H": "val", "-P": "val"},
     },

@@ -3,7 +3,7 @@
 # ruff: noqa: E501 - one program a line, as in a table
 
 TABLE = {
-    ":|true|false|shift|return|break|continue|exit|logout|wait|times|getopts|let|caller|compgen|complete|compopt|suspend|fc|dirs|jobs|fg|bg|disown|help|bind|setopt|unsetopt|autoload|zmodload|rehash|yes|sleep|select": {"ro": True, "pos": "text"},
+    ":|true|false|shift|return|break|continue|exit|logout|wait|times|getopts|let|caller|compgen|complete|compopt|suspend|dirs|jobs|fg|bg|disown|help|bind|setopt|unsetopt|autoload|zmodload|rehash|yes|sleep|select": {"ro": True, "pos": "text"},
     ":|true|false|sleep|wait": {"ro": True, "pos": "text", "out": "nothing"},
     "cd|pushd|popd|chdir": {"ro": True, "handler": "cd"},
     "echo": {"ro": True, "handler": "echo"},
@@ -23,5 +23,6 @@ TABLE = {
     "pwd": {"ro": True},
     "history": {"ro": True, "out": "secret", "pos": "text", "when": [["-c", {"ro": False, "risk": "dangerous", "why": "it erases the record of commands"}], ["-a|-n|-r|-s|-d|-w", {"ro": False, "risk": "caution", "why": "it changes the history"}]]},
     "enable": {"ro": True, "pos": "text", "opts": {"-f": "val"}, "when": [["-f", {"ro": False, "risk": "dangerous", "why": "it loads a library into the shell"}]]},
+    "fc": {"pos": "text", "risk": "caution", "why": "it edits and runs former commands", "unknown": "it runs former commands", "when": [["-l", {"ro": True, "risk": "safe", "unknown": "", "only": True}]]},
     "kill": {"handler": "kill"},
 }  # fmt: skip

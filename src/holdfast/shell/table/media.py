@@ -26,7 +26,7 @@ TABLE = {
         "when": [["opt~^-(?:overwrite_original|all$|delete|[A-Za-z:]+$|w$|TagsFromFile|geotag)", {}], ["opt~^-(?:overwrite_original|TagsFromFile|w)", {"ro": False, "risk": "caution", "pos": "write"}]],
         "handler": "exiftool",
     },
-    "dot|neato|circo|twopi|fdp": {"ro": True, "pos": "read", "opts": {"-o": "write", "-T": "val", "-K": "val", "-G": "val", "-N": "val", "-E": "val"}},
+    "dot|neato|circo|twopi|fdp": {"ro": True, "pos": "read", "opts": {"-o": "write", "-T": "val", "-K": "val", "-G": "val", "-N": "val", "-E": "val"}, "when": [["-O", {"ro": False, "fx": ["writes:."]}]]},
     "pdftotext": {"ro": True, "pos": ["read", "write"], "opts": {"-f": "val", "-l": "val", "-enc": "val"}, "style": "dash", "when": [["n<2", {"ro": False, "fx": ["writes:."]}]]},
     "gs|ghostscript": {"pos": "read", "style": "dash", "risk": "caution", "why": "it runs a program in the file", "opts": {"-o": "write", "-sOutputFile": "write", "-c": "code:postscript"}},
     "gst-launch-1.0|gimp|inkscape|blender": {"pos": "write", "risk": "caution", "why": "it runs a program with its own commands", "opts": {"-b": "code:other", "--batch": "code:other", "--python-expr": "code:python", "-P": "script", "--python": "script", "--actions": "val", "-o": "write"}},

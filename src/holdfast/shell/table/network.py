@@ -163,7 +163,7 @@ TABLE = {
         "risk": "caution",
         "why": "it changes or watches the network",
         "opts": {"-w": "write", "-i": "val", "-c": "val", "-r": "read", "-o": "val", "-n": "?val", "-p": "val", "-z": "prog"},
-        "when": [["arg0~^(?:show|status|list|info|get|dev|device|d|connection|c|general|g|networking|radio|link|station|stats|list-sessions|list-users|session-status|tracking|sources|sourcestats|activity|--show)$ !arg~^(?:up|down|add|delete|modify|set|connect|disconnect|off|on|edit|reload|del|terminate|kill-session|lock-session|apply)$", {"ro": True, "risk": "safe", "only": True}]],
+        "when": [["arg0~^(?:show|status|list|info|get|stats|list-sessions|list-users|session-status|tracking|sources|sourcestats|activity|--show)$ n<3 !arg~^(?:up|down|add|delete|modify|set|on|off)$", {"ro": True, "risk": "safe", "only": True}], ["arg0~^(?:connection|con|c|device|dev|d|general|g|networking|radio|link|station)$ n=1", {"ro": True, "risk": "safe", "only": True}], ["arg0~^(?:connection|con|c|device|dev|d|general|g|networking|radio|link|station)$ arg1~^(?:show|status|list|s|sh)$", {"ro": True, "risk": "safe", "only": True}]],
     },
     "hostname|hostnamectl|timedatectl|localectl|domainname": {"ro": True, "pos": "text", "when": [["arg0~^set-", {"ro": False, "risk": "caution", "why": "it changes the system's settings"}], ["-F|-b", {"ro": False, "risk": "caution"}], ["n>0 !arg0~^(?:status|show|list-|set-|hostname$|timesync)", {"ro": False, "risk": "caution", "why": "it changes the system's settings"}]]},
     "tcpdump|tshark|dumpcap|ngrep": {

@@ -113,7 +113,7 @@ TABLE = {
     "mlr": {"ro": True, "pos": "text", "when": [["-I", {"ro": False, "risk": "caution", "why": "it changes files in place"}]]},
     "envsubst|gettext|ngettext|spell|aspell|hunspell|ispell|languagetool": {"ro": True, "pos": "text"},
     "patch": {"pos": ["write", "read"], "opts": {"-i": "read", "--input": "read", "-p": "val", "-d": "dir", "-o": "write", "-r": "write", "-B": "val"}, "dry": "--dry-run", "fx": ["writes:."]},
-    "man|info|tldr|cheat|pinfo|apropos|whatis|perldoc|pydoc|pydoc3|ri|godoc": {"ro": True, "pos": "text", "opts": {"-P": "shell", "--pager": "shell", "-C": "read", "-M": "val", "-S": "val", "-s": "val", "-k": "?val", "-K": "?val", "-f": "?val", "-H": "?prog", "--html": "?prog", "-l": "?val", "-L": "val", "-o": "write", "--output": "write", "-X": "?val", "-T": "?val"}},
+    "man|info|tldr|pinfo|apropos|whatis|perldoc|pydoc|pydoc3|ri|godoc": {"ro": True, "pos": "text", "opts": {"-P": "shell", "--pager": "shell", "-C": "read", "-M": "val", "-S": "val", "-s": "val", "-k": "?val", "-K": "?val", "-f": "?val", "-H": "?prog", "--html": "?prog", "-l": "?val", "-L": "val", "-o": "write", "--output": "write", "-X": "?val", "-T": "?val"}},
     "pv|ts|buffer|mbuffer|lolcat|ccze|multitail|lnav|gum|fzf|peco|percol|sk": {
         "ro": True,
         "pos": "read",

@@ -50,7 +50,7 @@ GIT = {
         "when": [["--dry-run", {"ro": True, "risk": "safe", "fx": []}]],
     },
     "hash-object|merge-file|fast-export|credential|symbolic-ref|notes|bisect|submodule|sparse-checkout|lfs|hook": {"pos": "text", "risk": "caution", "why": "it changes the repository", "fx": [_HISTORY], "opts": {"-m": "val", "-F": "read"}, "when": [["arg0~^(?:status|list|show|log|get|ls-files|view|visualize|summary|env|locks|track)$ n=1", {"ro": True, "risk": "safe", "fx": []}]]},
-    "apply": {"pos": "read", "risk": "caution", "why": "it changes files", "fx": ["writes:."], "when": [["--stat|--check|--numstat|--summary", {"ro": True, "risk": "safe", "fx": []}]]},
+    "apply": {"pos": "read", "risk": "caution", "why": "it changes files", "fx": ["writes:."], "when": [["--stat|--check|--numstat|--summary !--apply !--index", {"ro": True, "risk": "safe", "fx": []}]]},
     "merge|rebase|cherry-pick|revert|am": {"pos": "text", "risk": "caution", "why": "it changes the branch and the files", "fx": ["git_history:merge", "writes:."], "opts": {"-m": "val", "-X": "val", "-s": "val", "--onto": "val", "-x": "val", "--exec": "val", "-S": "?val", "-F": "read", "--strategy": "val", "--strategy-option": "val"}},
     "fetch": {"pos": "text", "risk": "caution", "why": "it fetches from another repository", "fx": ["network", "git_history:fetch"], "opts": {"--upload-pack": "shell", "-j": "val", "--depth": "val", "-o": "val"}, "when": [["--dry-run", {}]]},
     "pull": {"pos": "text", "risk": "caution", "why": "it fetches and merges", "fx": ["network", "git_history:merge", "writes:."], "opts": {"--upload-pack": "shell", "-s": "val", "-X": "val", "--depth": "val"}},
