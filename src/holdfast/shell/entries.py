@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _UNKNOWN = Output(None)
 _OUTPUT_OPTION = re.compile(
     r"--?(?:out(?:put|file|dir|path)?|dump|write|save|exec|run|command|cmd|eval|listen|script|editor|pager|delete|remove"
-    r"|fix|in-?place|install|uninstall|edit|log-?file|rsh|plugin|load|overwrite|replace|update|upload|send|apply|reset|clear"
+    r"|fix|in-?place|install|uninstall|edit|log|log-?file|rsh|plugin|load|overwrite|replace|update|upload|send|apply|reset|clear"
     r"|kill|purge)(?=\Z|[-_=])"
 )
 _USERS = frozenset(("useradd", "usermod", "adduser", "chsh", "git", "tmux", "mail", "logger", "notify-send"))

@@ -26,7 +26,7 @@ TABLE = {
     "cmake": {**_PROJECT, "opts": {"-S": "dir", "-B": "write", "-D": "val", "-G": "val", "--build": "dir", "--install": "dir", "--target": "val", "-E": "val", "-P": "script", "-C": "read", "-j": "?val"}, "when": [["-E", {"fx": []}]], "handler": "cmake"},
     "pytest|py.test|jest|vitest|mocha|tox|nox|rspec|phpunit|ctest": {**_PROJECT, "opts": {"-k": "val", "-m": "val", "-n": "val", "-c": "read", "-p": "val", "--cov": "?val", "-t": "val", "-e": "val", "-s": "?val", "-x": "?val", "--junitxml": "write", "--rootdir": "val"}},
     "gcc|g++|cc|c++|clang|clang++|tcc|icc|gfortran|nvcc|ghc|ocamlc|ocamlopt|ocamlfind|fpc|gnat|gnatmake|dmd|ldc2|gdc|v|swiftc|kotlinc|scalac|javac|groovyc|csc|mcs|fsc|vbc|rustc|nasm|yasm|as|gas|ld|lld|gold|mold|objcopy|strip|windres|emcc|em++|ifort|nagfor|pgcc|cython|nuitka|pyinstaller|jar|jarsigner|javadoc|d8|dx|aapt|apktool|zipalign|keytool|ilasm|ildasm|ld.lld|install_name_tool|codesign|lipo|dsymutil|wasm-pack|wasm-opt|wat2wasm|wasm2wat|flex|lex|bison|yacc|gperf|re2c|ragel|antlr4": _COMPILER,
-    "javap|jps|jstack|jstat|jinfo|jmap|jcmd|jdeps|gcov": {"ro": True, "pos": "text", "opts": {"-dump": "write"}, "when": [["opt~dump", {"ro": False}]]},
+    "javap|jps|jstack|jstat|jinfo|jmap|jcmd|jdeps|gcov": {"ro": True, "style": "dash", "pos": "text", "opts": {"-dump": "write"}, "when": [["opt~dump", {"ro": False}]]},
     "gdb|lldb|cdb|pdb|dlv|rust-gdb|cgdb": {"pos": "read", "risk": "caution", "why": "it runs a program under its control", "unknown": "it runs a program under its control", "opts": {"-ex": "gdb", "-x": "script", "-p": "val", "-c": "val", "-o": "gdb", "--eval-command": "gdb", "-iex": "gdb", "--init-eval-command": "gdb", "-ix": "script", "-b": "?val"}, "style": "dash", "handler": "debugger"},
     "m4": {"pos": "read", "opts": {"-D": "val", "-I": "val", "-o": "val"}, "unknown": "it runs macros, which may run commands", "handler": "m4"},
     "prettier|black|isort|autopep8|yapf|autoflake|pyupgrade|gofmt|goimports|gofumpt|rustfmt|clang-format|shfmt|stylua|terraform-fmt|buildifier|ocamlformat|ormolu|fourmolu|nixfmt|alejandra|nixpkgs-fmt|sqlfluff|sqlfmt|pg_format|djlint|mdformat|taplo|dprint|google-java-format|elm-format|astyle|uncrustify|indent|tidy-html|jsonnetfmt|cue_fmt|docformatter|add-trailing-comma|reorder-python-imports|ufmt|blue|pyink|csharpier|dotnet-format|erlfmt|zigfmt|efmt": {
@@ -34,9 +34,9 @@ TABLE = {
         "risk": "caution",
         "why": "it formats files in place",
         "opts": {"-l": "val", "--line-length": "val", "--config": "read", "-c": "?val", "-i": "?val", "--style": "val", "--parser": "val"},
-        "when": [["--check|--diff|-d|-n|--dry-run|-l~^$", {"ro": True, "risk": "safe", "pos": "read", "only": True}], ["--check-only|--list-different", {"ro": True, "risk": "safe", "pos": "read", "only": True}]],
+        "when": [["--check|--diff|-d|-n|--dry-run", {"ro": True, "risk": "safe", "pos": "read", "only": True}], ["--check-only|--list-different", {"ro": True, "risk": "safe", "pos": "read", "only": True}]],
     },
-    "prettier|clang-format|gofmt|goimports|gofumpt|shfmt|autopep8|yapf": {"ro": True, "pos": "read", "opts": {"--style": "val", "--parser": "val", "--config": "read", "-style": "val"}, "when": [["-w|--write|-i|--in-place", {"ro": False, "pos": "write", "risk": "caution", "why": "it formats files in place"}]]},
+    "autopep8|prettier|clang-format|gofmt|goimports|gofumpt|shfmt|autopep8|yapf": {"ro": True, "pos": "read", "opts": {"--style": "val", "--parser": "val", "--config": "read", "-style": "val"}, "when": [["-w|--write|-i|--in-place", {"ro": False, "pos": "write", "risk": "caution", "why": "it formats files in place"}]]},
     "ruff": {
         "sub": {
             "check": {"ro": False, "pos": "read", "opts": {"-o": "write", "--output-file": "write", "--select": "val", "--ignore": "val", "--config": "read"}, "when": [["--fix|--fix-only|--unsafe-fixes|-w", {"pos": "write", "risk": "caution", "why": "it changes files in place"}]]},
@@ -47,7 +47,7 @@ TABLE = {
     },
     "go": {
         "sub": {
-            "version|env|list|doc|help|vet": {"ro": True, "pos": "text", "opts": {"-f": "val"}, "when": [["-w|-u|-vettool|-mod~mod", {"ro": False, "risk": "caution"}]]},
+            "version|env|list|doc|help|vet": {"ro": True, "pos": "text", "style": "dash", "opts": {"-f": "val"}, "when": [["-w|-u|-vettool|-mod", {"ro": False, "risk": "caution", "why": "it changes settings or runs a tool"}]]},
             "build|install|run|test|generate|mod|get|work|clean|fmt|fix|tool|telemetry|bug": {"pos": "text", "style": "dash", "risk": "caution", "why": "it builds or runs the project", "unknown": "it builds or runs the project", "opts": {"-o": "write", "-exec": "shell", "-toolexec": "shell", "-C": "dir"}, "fx": ["writes:."]},
             "get|install": {"pos": "pkg", "risk": "caution", "why": "it installs packages", "fx": ["network", "installs"]},
             "clean": {"pos": "text", "risk": "caution", "why": "it deletes what was built", "when": [["opt~modcache", {"risk": "caution"}]]},

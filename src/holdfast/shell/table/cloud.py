@@ -5,7 +5,7 @@
 _TF = {
     "style": "dash",
     "sub": {
-        "plan|show|output|validate|version|graph|providers|console|metadata|get|modules|test|help|-version|--version": {"ro": True, "style": "dash", "pos": "text", "opts": {"-out": "write", "-var": "val", "-var-file": "read", "-target": "val"}, "fx": ["network"], "when": [["-destroy", {"ro": True}]]},
+        "plan|show|output|validate|version|graph|providers|metadata|get|modules|test|help|-version|--version": {"ro": True, "style": "dash", "pos": "text", "opts": {"-out": "write", "-var": "val", "-var-file": "read", "-target": "val"}, "fx": ["network"], "when": [["-destroy", {"ro": True}]]},
         "fmt": {"style": "dash", "pos": "write", "risk": "caution", "why": "it formats files", "when": [["-check|-diff", {"ro": True, "risk": "safe", "pos": "read", "only": True}]]},
         "init|workspace|login|logout|import|refresh|taint|untaint": {"style": "dash", "pos": "text", "risk": "caution", "why": "it changes the state", "fx": ["external_state:terraform"], "when": [["arg0~^(?:list|show)$", {"ro": True, "risk": "safe", "fx": [], "only": True}], ["arg0~^delete$", {"risk": "dangerous", "why": "it deletes a workspace"}]]},
         "taint": {"style": "dash", "pos": "text", "risk": "dangerous", "why": "it marks a resource to be destroyed", "fx": ["external_state:terraform"]},

@@ -24,6 +24,7 @@ _SUDO = {
 }  # fmt: skip
 
 TABLE = {
+    "direnv": {"sub": {"status|version|help|stdlib|dump|hook|show_dump|export": {"ro": True, "pos": "text"}, "exec": {"pos": ["val", "argv"], "risk": "caution", "why": "it runs with settings of a folder"}, "allow|permit|grant|deny|block|revoke|edit|reload|prune|fetchurl": {"pos": "text", "risk": "caution", "why": "it changes which settings are trusted"}}},
     "sudo|doas|please|gosu|pkexec|run0|dzdo|pfexec|su-exec|calife": {"pos": "envargv", "ro": True, "opts": _SUDO, "flags": "elevated", "when": [["-l|--list|-v|--validate|-V|-k|-K", {"pos": "text"}], ["-e|--edit", {"pos": "write", "ro": False, "risk": "caution", "why": "it edits a file with more rights"}], ["-i|-s|--login|--shell n=0", {"ro": False, "risk": "dangerous", "why": "it opens a shell with more rights"}]]},
     "sudoedit": {"pos": "write", "risk": "caution", "why": "it edits a file with more rights"},
     "gosu|su-exec": {"pos": ["val", "argv"], "ro": True, "flags": "elevated"},
@@ -39,8 +40,8 @@ TABLE = {
     "time|gtime": {"pos": "argv", "ro": True, "opts": {"-f": "val", "--format": "val", "-o": "write", "--output": "write"}},
     "timeout|gtimeout|tmout": {"pos": ["val", "argv"], "ro": True, "opts": {"-s": "val", "-k": "val", "--signal": "val", "--kill-after": "val"}},
     "nice|gnice": {"pos": "argv", "ro": True, "opts": {"-n": "val", "--adjustment": "val"}},
-    "ionice": {"pos": "argv", "ro": True, "opts": {"-c": "val", "-n": "val", "-p": "val", "--class": "val", "--classdata": "val", "-P": "val", "-u": "val"}},
-    "chrt": {"pos": ["val", "argv"], "ro": True, "opts": {"-T": "val", "-P": "val", "-D": "val", "-p": "val"}},
+    "ionice": {"pos": "argv", "ro": True, "when": [["-p|-P|-u -c|-n", {"ro": False, "risk": "caution", "why": "it changes a running process"}]], "opts": {"-c": "val", "-n": "val", "-p": "val", "--class": "val", "--classdata": "val", "-P": "val", "-u": "val"}},
+    "chrt": {"pos": ["val", "argv"], "ro": True, "when": [["-p|--pid", {"pos": "text", "ro": False, "risk": "caution", "why": "it changes a running process"}], ["-m", {"pos": "text"}]], "opts": {"-T": "val", "-P": "val", "-D": "val", "-p": "val"}},
     "taskset": {"pos": ["val", "argv"], "ro": True, "opts": {}, "when": [["-p", {"pos": "text", "ro": False, "risk": "caution"}], ["-c", {"pos": ["val", "argv"]}]]},
     "numactl": {"pos": "argv", "ro": True, "opts": {"-N": "val", "-m": "val", "-C": "val", "-i": "val", "-p": "val"}},
     "stdbuf|gstdbuf": {"pos": "argv", "ro": True, "opts": {"-i": "val", "-o": "val", "-e": "val"}},
@@ -48,7 +49,7 @@ TABLE = {
         "pos": "argv",
         "ro": True,
         "opts": {"-g": "val", "-n": "val", "-d": "val", "-u": "val", "-p": "val", "-l": "val", "-e": "val", "--reuid": "val", "--regid": "val", "-r": "val", "-t": "val", "-c": "val"},
-        "when": [["opt~^--(?:clear-groups|reuid|inh-caps)", {"ro": False}]],
+        "when": [["opt~^--(?:clear-groups|reuid|inh-caps)", {"ro": False}], ["-p -n", {"ro": False, "risk": "caution", "why": "it changes a running process"}]],
     },
     "setarch|linux32|linux64": {"pos": ["argv"], "ro": True, "handler": "setarch"},
     "capsh": {"pos": "text", "risk": "caution", "why": "it starts programs with other rights", "when": [["opt~^--(?:print|decode|has)", {"ro": True, "risk": "safe"}], ["arg~^==?$|^--$", {"risk": "dangerous", "why": "it starts a shell with other rights"}], ["opt~^--$", {"risk": "dangerous"}]]},
@@ -66,7 +67,7 @@ TABLE = {
         "ro": True,
         "opts": {"-w": "val", "-m": "val", "-M": "val", "-r": "val", "-n": "val", "--warmup": "val", "--runs": "val", "--min-runs": "val", "-p": "shell", "--prepare": "shell", "--setup": "shell", "-s": "shell", "--cleanup": "shell", "-c": "shell", "-S": "prog", "-L": "val", "--export-markdown": "write", "--export-json": "write", "--export-csv": "write", "-P": "val", "-N": "?val"},
     },
-    "dotenv|direnv|aws-vault|envchain|summon|teller|op_run|berglas|dumb-init|tini|s6-svscan|with-contenv|xvfb": {"pos": ["val", "argv"], "ro": True, "opts": {"-f": "read", "--file": "read", "-e": "read"}, "fx": []},
+    "dotenv|aws-vault|envchain|summon|teller|op_run|berglas|dumb-init|tini|s6-svscan|with-contenv|xvfb": {"pos": ["val", "argv"], "ro": True, "opts": {"-f": "read", "--file": "read", "-e": "read"}, "fx": []},
     "dumb-init|tini|dotenv|envchain|summon": {"pos": "argv", "ro": True, "opts": {"-f": "read", "-e": "val", "-v": "?val", "-p": "val"}},
     "nix-shell": {"pos": "read", "opts": {"--run": "shell", "--command": "shell", "-p": "pkg", "--packages": "pkg", "-I": "val"}, "risk": "caution", "why": "it builds and enters an environment"},
     "screen|tmux|byobu|zellij|abduco|dtach": {"pos": "text", "ro": False, "risk": "caution", "why": "it runs in a terminal of its own", "handler": "multiplexer"},
