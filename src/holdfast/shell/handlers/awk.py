@@ -28,6 +28,8 @@ _BEFORE_REGEX = frozenset(["(", ",", "{", "}", ";", "!", "~", "&&", "||", "?", "
 }
 _WORDS_BEFORE_REGEX = frozenset(("print", "printf", "return", "in", "case"))
 
+MAX_PROGRAM = 8192
+
 
 def awk(walker: Caller, call: Call) -> Output:
     arguments = split_arguments(call.fields, _TAKES, stop_at_first=True)
@@ -66,6 +68,9 @@ def awk(walker: Caller, call: Call) -> Output:
 
 def read_awk_program(walker: Caller, call: Call, program: Field, variables: dict[str, str]) -> None:
     record, by = walker.record, call.command
+    if len(program.text) > MAX_PROGRAM:
+        record.cannot_know("the awk program is longer than is followed")
+        return
     for kind, text in awk_actions(program.text, variables):
         if kind == "writes":
             if text is None:

@@ -18,6 +18,8 @@ _TAKES = {
 }  # fmt: skip
 _FLAGS = re.compile(r"[gpiImM0-9eE]*")
 
+MAX_SCRIPT = 8192
+
 
 def sed(walker: Caller, call: Call) -> Output:
     arguments = split_arguments(call.fields, _TAKES)
@@ -44,6 +46,9 @@ def sed(walker: Caller, call: Call) -> Output:
 
 
 def read_sed_script(walker: Caller, call: Call, script: Field) -> None:
+    if len(script.text) > MAX_SCRIPT:
+        walker.record.cannot_know("the sed script is longer than is followed")
+        return
     for kind, text in sed_actions(script.text):
         if kind == "w":
             walker.record.writes(Field(text, script.dynamic), call.scope, call.context, call.command)
