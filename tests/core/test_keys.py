@@ -3,7 +3,9 @@ import pytest
 from holdfast.core.keys import SessionId, SessionKey, WrongThreadError, require_same_thread
 
 
-@pytest.mark.parametrize(("user", "agent", "thread"), [("", "a", "t"), ("u", "", "t"), ("u", "a", ""), ("u", "a", "  ")])
+@pytest.mark.parametrize(
+    ("user", "agent", "thread"), [("", "a", "t"), ("u", "", "t"), ("u", "a", ""), ("u", "a", "  ")]
+)
 def test_SC1_a_key_cannot_be_made_without_an_owner(user, agent, thread):
     with pytest.raises(ValueError, match="non-empty"):
         SessionKey(user, agent, thread)
