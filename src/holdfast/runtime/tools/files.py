@@ -46,12 +46,13 @@ def opened(place: Place) -> Iterator[BinaryIO]:
             descriptor = os.open(place.path.name, flags, dir_fd=folder)
     except OSError as error:
         raise trouble(place, error, "read") from None
-    with os.fdopen(descriptor, "rb") as stream:
-        kind = os.fstat(stream.fileno()).st_mode
+    kind = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(kind):
+        os.close(descriptor)
         if stat.S_ISDIR(kind):
             raise ToolFailure(f"{place.shown} is a folder. Use `ls` to see what is in it.")
-        if not stat.S_ISREG(kind):
-            raise ToolFailure(f"{place.shown} is not a regular file (a device, pipe or socket), so it is not read.")
+        raise ToolFailure(f"{place.shown} is not a regular file (a device, pipe or socket), so it is not read.")
+    with os.fdopen(descriptor, "rb") as stream:
         yield stream
 
 

@@ -55,7 +55,7 @@ def _find(place: Place, glob: Glob, pattern: str, limit: int) -> ToolOutput:
     elif more:
         lines.append(f"[more than {limit} matches; use a narrower pattern or a folder by `path`]")
     elif not lines:
-        lines.append(f"No file matches {pattern!r} below {place.shown}.")
+        lines.append(f"No file matches {pattern!r} below {place.named}.")
     return ToolOutput("\n".join(lines), display={"matches": len(found)})
 
 

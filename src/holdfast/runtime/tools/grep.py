@@ -43,7 +43,7 @@ async def run(context: ToolContext, given: Mapping[str, Any]) -> ToolOutput:
     limit = number_of(given, "limit", 200, least=1, most=5000)
     program = shutil.which("rg")
     if program is not None:
-        found = await grep_by_ripgrep.search(program, place, query, limit)
+        found = await asyncio.to_thread(grep_by_ripgrep.search, program, place, query, limit)
     else:
         found = await asyncio.to_thread(grep_by_us.search, place, query, limit)
     return _told(context, place, query, found, mode, limit)
@@ -82,7 +82,7 @@ def _told(context: ToolContext, place: Place, query: Query, found: Found, mode: 
         names = ", ".join(sorted(answer.hidden)[:5])
         notes.append(f"[matches not shown because a rule guards the file ({len(answer.hidden)}): {names}]")
     if not answer.lines:
-        answer.lines.append(f"No matches for {query.pattern!r} in {place.shown}.")
+        answer.lines.append(f"No matches for {query.pattern!r} in {place.named}.")
     return ToolOutput("\n".join([*answer.lines, *notes]), display={"matches": answer.matches, "files": answer.files})
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 import re
+import select
+import subprocess
+import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,38 +20,31 @@ _LINE = re.compile(rb"(?P<path>[^\0]*)\0(?P<number>\d+)(?P<kind>[:-])(?P<text>.*
 _MOST_BYTES = 16 << 20
 
 
-async def search(program: str, place: Place, query: Query, limit: int, *, seconds: float = SECONDS) -> Found:
+def search(program: str, place: Place, query: Query, limit: int, *, seconds: float = SECONDS) -> Found:
     folder, name = (place.path, "") if place.path.is_dir() else (place.path.parent, place.path.name)
-    with contextlib.ExitStack() as stack:
+    end = time.monotonic() + seconds
+    with tempfile.TemporaryFile() as complaint:
         try:
-            handle = stack.enter_context(opened_folder(folder))
+            with opened_folder(folder) as handle:
+                process = subprocess.Popen(
+                    [program, *_arguments(query, name)],
+                    cwd=f"/proc/self/fd/{handle}" if Path("/proc/self/fd").is_dir() else folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=complaint,
+                )
         except OSError as error:
             raise ToolFailure(f"{place.shown} could not be searched: {error.strerror or error}.") from None
-        cwd = f"/proc/self/fd/{handle}" if Path("/proc/self/fd").is_dir() else str(folder)
-        process = await asyncio.create_subprocess_exec(
-            program,
-            *_arguments(query, name),
-            cwd=cwd,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=1 << 20,
-        )
-    found = Found()
-    said = b""
-    assert process.stdout is not None
-    assert process.stderr is not None
-    try:
-        async with asyncio.timeout(seconds):
-            said = await _collect(process.stdout, process.stderr, found, limit, bool(name))
-    except TimeoutError:
-        found.late = True
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-    if not found.lines and process.returncode == 2 and said:
-        raise bad_pattern(query.pattern, said.decode("utf-8", "replace")[:500])
+        found = Found()
+        with process:
+            try:
+                _collect(process, found, limit, end, single=bool(name))
+            finally:
+                if found.more or found.late:
+                    process.kill()
+        if not found.lines and process.returncode == 2:
+            complaint.seek(0)
+            raise bad_pattern(query.pattern, complaint.read(500).decode("utf-8", "replace"))
     return found
 
 
@@ -70,34 +65,31 @@ def _arguments(query: Query, name: str) -> Iterator[str]:
     yield from ("--regexp", query.pattern, "--", f"./{name}")
 
 
-async def _collect(
-    stdout: asyncio.StreamReader, stderr: asyncio.StreamReader, found: Found, limit: int, single: bool
-) -> bytes:
-    complaint = asyncio.ensure_future(stderr.read(64 << 10))
-    try:
-        size = 0
-        while raw := await _line(stdout):
-            size += len(raw)
-            match = _LINE.match(raw.rstrip(b"\n"))
+def _collect(process: subprocess.Popen[bytes], found: Found, limit: int, end: float, *, single: bool) -> None:
+    assert process.stdout is not None
+    pipe = process.stdout.fileno()
+    ready = select.poll()
+    ready.register(pipe, select.POLLIN)
+    rest = b""
+    size = 0
+    while True:
+        if not ready.poll(max(0.0, (end - time.monotonic()) * 1000)):
+            found.late = True
+            return
+        data = os.read(pipe, 1 << 16)
+        *lines, rest = (rest + data).split(b"\n")
+        size += len(data)
+        for raw in lines if data else [rest]:
+            match = _LINE.match(raw)
             if match is None:
                 continue
             matched = match["kind"] == b":"
             if matched and (limit <= 0 or size > _MOST_BYTES):
                 found.more = True
-                break
+                return
             limit -= matched
             path = "" if single else os.fsdecode(match["path"]).removeprefix("./")
             text = match["text"].rstrip(b"\r").decode("utf-8", "replace")
             found.lines.append(Line(path, int(match["number"]), text, matched))
-        return await complaint if not found.more else b""
-    finally:
-        complaint.cancel()
-
-
-async def _line(stream: asyncio.StreamReader) -> bytes:
-    try:
-        return await stream.readuntil(b"\n")
-    except asyncio.IncompleteReadError as rest:
-        return rest.partial
-    except asyncio.LimitOverrunError as error:
-        return await stream.readexactly(error.consumed)
+        if not data:
+            return

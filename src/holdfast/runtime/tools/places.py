@@ -34,6 +34,11 @@ class Place:
     """Relative to the vault, or absolute when outside."""
     inside: bool
 
+    @property
+    def named(self) -> str:
+        """For the end of a sentence."""
+        return "the vault" if self.shown == "." else self.shown
+
     def below(self, name: str) -> Place:
         shown = name if self.shown == "." else f"{self.shown.rstrip('/')}/{name}"
         return Place(self.path / name, shown, self.inside)

@@ -129,7 +129,7 @@ def _skip_rest_of_line(stream: BinaryIO) -> int:
         raw = stream.readline(_CHUNK)
         passed += len(raw)
         if not raw or raw.endswith(b"\n"):
-            return passed
+            return passed - len(raw[-1:])
 
 
 def _count_lines(stream: BinaryIO) -> int:

@@ -54,7 +54,7 @@ def _search(place: Place, query: Query, limit: int) -> ToolOutput:
             text = line.text if len(line.text) <= _LONGEST_LINE else f"{line.text[:_LONGEST_LINE]} [...]"
             lines.append(f"{line.number}{':' if line.matched else '-'}{text}")
     if not matches:
-        lines = [f"No matches for {query.pattern!r} in {place.shown}."]
+        lines = [f"No matches for {query.pattern!r} in {place.named}."]
     if note:
         lines.append(note)
     return ToolOutput("\n".join(lines), display={"path": place.shown, "matches": matches})
