@@ -188,11 +188,11 @@ class Control:
             compose_output=compose,
             propose_rules=self._propose,
             language=self.language,
-            memory=self._memory_facts,
+            memory=self.memory_facts,
             settle=self.memory_bank.settle,
         )
 
-    def _memory_facts(self, vault: str) -> MemoryFacts | None:
+    def memory_facts(self, vault: str) -> MemoryFacts | None:
         settings = self.settings.runtime.memory
         if not settings.enabled:
             return None

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from holdfast.doors.daemon import AlreadyRunning, Daemon
+from holdfast.doors.daemon import Daemon
+from holdfast.doors.daemon_doors import AlreadyRunning, open_doors
 from holdfast.hosts.host import Reply
 
 
@@ -23,14 +24,12 @@ class Served:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         assert self._ready.wait(10)
-        deadline = time.monotonic() + 10
-        while not (home / "run" / "port").exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        self.port = int((home / "run" / "port").read_text())
+        self.port = self.doors.port
 
     def _run(self):
         async def main():
-            self.daemon = Daemon(self._home, self._answer, token="secret")
+            self.doors = open_doors(self._home / "run")
+            self.daemon = Daemon(self.doors, self._answer, token="secret")
             self.loop = asyncio.get_running_loop()
             self._ready.set()
             await self.daemon.serve()
@@ -45,16 +44,17 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path):
-    seen = []
+    seen, how, later = [], [], []
 
-    def answer(host, payload):
+    def answer(host, payload, asked):
         seen.append((host, payload))
+        how.append(asked)
         if payload == b"slow":
             time.sleep(1.5)
-        return Reply(0, b'{"from":"' + host.encode() + b'"}')
+        return Reply(0, b'{"from":"' + host.encode() + b'"}', after=lambda: later.append(host))
 
     server = Served(tmp_path, answer)
-    server.seen = seen
+    server.seen, server.how, server.later = seen, how, later
     yield server
     server.stop()
 
@@ -111,7 +111,7 @@ def test_a_kept_connection_serves_many_hooks(served):
 
 def test_the_socket_speaks_both_protocols(served, tmp_path):
     for request, expected in (
-        (b"HOOK codex 2\n{}", b'0 16 0\n{"from":"codex"}'),
+        (b"HOOK codex 2 30 attended=1;thread=a-b\n{}", b'0 16 0\n{"from":"codex"}'),
         (b"POST /hook/gemini HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}", b'{"from":"gemini"}'),
     ):
         with socket.socket(socket.AF_UNIX) as link:
@@ -123,6 +123,21 @@ def test_the_socket_speaks_both_protocols(served, tmp_path):
             while part := link.recv(4096):
                 answer += part
             assert answer.endswith(expected)
+    assert (served.how[0].deadline, served.how[0].environment) == (30.0, {"attended": "1", "thread": "a-b"})
+    assert served.how[1].deadline is None
+
+
+def test_an_http_hook_tells_its_deadline(served):
+    assert post(served.port, path="/hook/claude-code?deadline=310")[0] == 200
+    assert served.how[0].deadline == 310
+
+
+def test_what_is_left_to_do_is_done_after_the_answer(served):
+    post(served.port)
+    deadline = time.monotonic() + 5
+    while not served.later and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert served.later == ["claude-code"]
 
 
 def test_one_slow_question_holds_up_nobody(served):
@@ -136,11 +151,8 @@ def test_one_slow_question_holds_up_nobody(served):
 
 
 def test_only_one_daemon_per_home(served, tmp_path):
-    async def second():
-        await Daemon(tmp_path, lambda host, payload: Reply(), token="x").serve()
-
     with pytest.raises(AlreadyRunning):
-        asyncio.run(second())
+        open_doors(tmp_path / "run")
     assert post(served.port)[0] == 200
 
 

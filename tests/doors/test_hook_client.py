@@ -63,9 +63,9 @@ def request_of(connection):
     return head, body
 
 
-def hook(folder, payload, *, host="codex", deadline="5"):
+def hook(folder, payload, *, host="codex", deadline="5", **variables):
     body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **variables}
     command = [*BARE, CLIENT, host, str(folder), deadline]
     return subprocess.run(command, input=body, capture_output=True, timeout=60, env=environment, check=False)
 
@@ -85,11 +85,11 @@ def test_it_hands_the_payload_over_and_the_answer_back(tmp_path):
     with daemon_that(tmp_path, behaviour):
         done = hook(tmp_path, payload)
     assert (done.returncode, done.stdout, done.stderr) == (2, b"out", b"err!")
-    assert seen == [(b"HOOK codex %d" % len(payload), payload)]
+    assert seen == [(b"HOOK codex %d 5 -" % len(payload), payload)]
 
 
 @pytest.mark.parametrize(
-    "answer", [b"", b"garbage", b"0 5 0\nab", b"x y z\n", b"0 0\n"], ids=["nothing", "garbage", "cut", "words", "short"]
+    "answer", [b"garbage", b"0 5 0\nab", b"x y z\n", b"0 0\n"], ids=["garbage", "cut", "words", "short"]
 )
 def test_HO4_garbage_from_the_daemon_blocks_a_write_with_a_reason(tmp_path, answer):
     def behaviour(connection):
@@ -110,7 +110,28 @@ def test_HO4_garbage_from_the_daemon_lets_a_read_go_on(tmp_path):
 
     with daemon_that(tmp_path, behaviour):
         done = hook(tmp_path, write_call("Read"))
-    assert (done.returncode, done.stdout) == (0, b"")
+    assert (done.returncode, done.stdout) == (0, b"{}")
+
+
+def test_HO4_a_daemon_that_dies_over_a_call_is_replaced_in_process(tmp_path):
+    with daemon_that(tmp_path, request_of):
+        call = {**write_call(), "cwd": str(tmp_path), "tool_input": {"file_path": "/etc/passwd"}, "tool_use_id": "t1"}
+        done = hook(tmp_path, call, host="claude-code")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_the_variables_that_count_are_handed_on(tmp_path):
+    seen = []
+
+    def behaviour(connection):
+        seen.append(request_of(connection)[0])
+        connection.sendall(b"0 0 0\n")
+
+    with daemon_that(tmp_path, behaviour):
+        given = {"CLAUDE_CODE_SESSION_ATTENDED": "1", "HOLDFAST_THREAD": "a b;c=d", "OTHER": "x"}
+        hook(tmp_path, b"{}", **given)
+    assert seen == [b"HOOK codex 2 5 attended=1"], "a value that could be taken for something else is left out"
 
 
 def test_HO4_a_daemon_that_never_answers_is_cut_at_the_deadline(tmp_path):

@@ -1,24 +1,27 @@
 """One process per user that answers hooks quickly and keeps the page live. It is for speed, never for correctness.
 
-It speaks two small protocols on two doors: `HOOK host size` lines and HTTP, on a socket that only its owner can
-open, and HTTP with a token on a loopback port, because Claude Code's http hooks know no sockets. The plane runs in
-worker threads: a question to a person may hold one of them for minutes while the others go on.
+It speaks two small protocols on two doors: `HOOK host size deadline surroundings` lines and HTTP, on a socket that only
+its owner can open, and HTTP with a token on a loopback port, because Claude Code's http hooks know no sockets. The
+plane runs in worker threads: a question to a person may hold one of them for minutes while the others go on.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import hmac
 import os
 import signal
 import socket
 import struct
+import sys
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
+from holdfast._version import __version__
+from holdfast.doors.daemon_doors import Doors
+from holdfast.hosts.gateway import Asked, environment_of
 from holdfast.hosts.host import Reply
 
 MAX_BODY = 64 * 1024 * 1024
@@ -27,42 +30,26 @@ WORKERS = 128
 """Waiting for a person holds a worker; this many questions can be open at once before hooks queue."""
 
 
-Answer = Callable[[str, bytes], Reply]
-"""`(host, payload) -> Reply`; never raises, always ends before the host's own deadline."""
-
-
-class AlreadyRunning(Exception):
-    """Another daemon of this user holds the lock."""
+Answer = Callable[[str, bytes, Asked], Reply]
+"""`(host, payload, how it came) -> Reply`; never raises, always ends before the host's own deadline."""
 
 
 class Daemon:
     """Serves hooks until stopped."""
 
-    def __init__(self, home: Path, answer: Answer, *, token: str, port: int = 0) -> None:
-        self._run = home / "run"
+    def __init__(self, doors: Doors, answer: Answer, *, token: str) -> None:
+        self._doors = doors
         self._answer = answer
         self._token = token.encode()
-        self._port = port
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="hook")
-        self._lock: int | None = None
         self._stopping = asyncio.Event()
         self.handled = 0
 
-    @property
-    def socket_path(self) -> Path:
-        return self._run / "daemon.sock"
-
     async def serve(self) -> None:
-        """Run until `stop`; raises `AlreadyRunning` when this home has a daemon."""
-        self._take_lock()
+        """Run until `stop`."""
+        local = await asyncio.start_unix_server(self._on_local, sock=self._doors.local, limit=1 << 20)
+        web = await asyncio.start_server(self._on_web, sock=self._doors.web, limit=1 << 20)
         try:
-            with contextlib.suppress(FileNotFoundError):
-                self.socket_path.unlink()
-            local = await asyncio.start_unix_server(self._on_local, self.socket_path, limit=1 << 20)
-            self.socket_path.chmod(0o600)
-            web = await asyncio.start_server(self._on_web, "127.0.0.1", self._port, limit=1 << 20)
-            port = web.sockets[0].getsockname()[1]
-            write_private(self._run / "port", str(port).encode())
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
@@ -70,30 +57,19 @@ class Daemon:
             async with local, web:
                 await self._stopping.wait()
         finally:
-            with contextlib.suppress(FileNotFoundError):
-                self.socket_path.unlink()
             self._pool.shutdown(wait=False, cancel_futures=True)
-            if self._lock is not None:
-                os.close(self._lock)
 
     def stop(self) -> None:
         self._stopping.set()
 
-    def _take_lock(self) -> None:
-        self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(self._run / "daemon.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            raise AlreadyRunning(f"a daemon already serves {self._run}") from None
-        os.ftruncate(lock, 0)
-        os.write(lock, str(os.getpid()).encode())
-        self._lock = lock
-
-    async def _run_answer(self, host: str, payload: bytes) -> Reply:
+    async def _run_answer(self, host: str, payload: bytes, asked: Asked) -> Reply:
         self.handled += 1
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self._answer, host, payload)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._answer, host, payload, asked)
+
+    def _afterwards(self, reply: Reply) -> None:
+        """The host has its answer; what is left of the work holds nobody up."""
+        if reply.after is not None and not self._stopping.is_set():
+            asyncio.get_running_loop().run_in_executor(self._pool, _quietly, reply.after)
 
     async def _on_local(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if not _same_user(writer.get_extra_info("socket")):
@@ -118,11 +94,13 @@ class Daemon:
             writer.close()
 
     async def _hook(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        _, host, size = line.split()
+        _, host, size, deadline, surroundings = line.split()
         payload = await _body(reader, int(size))
-        reply = await self._run_answer(host.decode(), payload)
+        asked = Asked(float(deadline), environment_of(surroundings.decode("ascii", "replace")))
+        reply = await self._run_answer(host.decode(), payload, asked)
         writer.write(b"%d %d %d\n" % (reply.code, len(reply.out), len(reply.err)) + reply.out + reply.err)
         await writer.drain()
+        self._afterwards(reply)
 
     async def _http(
         self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, trusted: bool
@@ -137,12 +115,18 @@ class Daemon:
         if not trusted and not self._may_enter(headers):
             return await _respond(writer, b"403 Forbidden", b'{"error":"wrong or missing token"}')
         if method == b"GET" and path == b"/alive":
-            return await _respond(writer, b"200 OK", b'{"holdfast":true,"pid":%d}' % os.getpid())
+            greeting = b'{"holdfast":"%s","pid":%d}' % (__version__.encode(), os.getpid())
+            return await _respond(writer, b"200 OK", greeting)
         if method != b"POST" or not path.startswith(b"/hook/"):
             return await _respond(writer, b"404 Not Found", b'{"error":"no such path"}')
-        reply = await self._run_answer(path[len(b"/hook/") :].decode(), payload)
+        host, _, query = path[len(b"/hook/") :].decode("ascii", "replace").partition("?")
+        deadline = query.removeprefix("deadline=")
+        asked = Asked(float(deadline) if deadline.isdigit() else None)
+        reply = await self._run_answer(host, payload, asked)
         status = b"200 OK" if reply.code == 0 else b"500 Internal Server Error"
-        return await _respond(writer, status, reply.out or b"{}")
+        open_still = await _respond(writer, status, reply.out or b"{}")
+        self._afterwards(reply)
+        return open_still
 
     def _may_enter(self, headers: dict[bytes, bytes]) -> bool:
         host = headers.get(b"host", b"").rsplit(b":", 1)[0]
@@ -172,12 +156,8 @@ def _same_user(link: socket.socket) -> bool:
     return uid in (os.getuid(), 0)
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """A file that only its owner can read, replaced as a whole."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+def _quietly(work: Callable[[], None]) -> None:
     try:
-        os.write(descriptor, data)
-    finally:
-        os.close(descriptor)
-    temporary.replace(path)
+        work()
+    except Exception:
+        traceback.print_exc(file=sys.stderr)

@@ -1,8 +1,9 @@
 """The command a host runs at every hook: hand stdin to the daemon, hand back its answer, and nothing else.
 
-Run as `python -I -S hook_client.py HOST HOME DEADLINE`: it may import only what the bare interpreter has loaded
+Run as `python -I -S hook_client.py HOST HOME DEADLINE [start]`: it may import only what the bare interpreter has loaded
 already and the socket extension, because its start is added to every tool call. Without a daemon it loads the whole
 plane into this process: slower, never less correct. If even that fails, what is not known to only read is blocked.
+With `start` a missing daemon is started; Claude Code's other hooks speak HTTP and need it, so there it is waited for.
 """
 
 import _socket
@@ -12,6 +13,7 @@ import sys
 CONNECT_SECONDS = 1.0
 BLOCKED = 2
 """The exit code by which Claude Code, Codex and Gemini CLI all block a call and show stderr to the model."""
+NEEDS_DAEMON = ("claude-code",)
 
 
 def read_all(descriptor: int) -> bytes:
@@ -26,8 +28,18 @@ def write_all(descriptor: int, data: bytes) -> None:
         data = data[posix.write(descriptor, data) :]
 
 
+def surroundings() -> bytes:
+    """The few variables of the host's process that count, as `name=value;...`; `-` when there are none."""
+    found = []
+    for variable, name in ((b"CLAUDE_CODE_SESSION_ATTENDED", b"attended"), (b"HOLDFAST_THREAD", b"thread")):
+        value = posix.environ.get(variable, b"")
+        if value and value.replace(b"-", b"").replace(b"_", b"").replace(b".", b"").isalnum():
+            found.append(name + b"=" + value)
+    return b";".join(found) or b"-"
+
+
 def ask_daemon(path: str, host: str, payload: bytes, deadline: float) -> "tuple[int, bytes, bytes] | None":
-    """The daemon's answer, or None when there is no daemon to answer."""
+    """The daemon's answer, or None when there is no daemon, or it went away before it had answered."""
     link = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         link.settimeout(CONNECT_SECONDS)
@@ -36,13 +48,19 @@ def ask_daemon(path: str, host: str, payload: bytes, deadline: float) -> "tuple[
         except OSError:
             return None
         link.settimeout(deadline)
-        request = b"HOOK %s %d\n" % (host.encode(), len(payload)) + payload
-        sent = 0
-        while sent < len(request):
-            sent += link.send(request[sent : sent + (1 << 18)])
+        head = b"HOOK %s %d %d %s\n" % (host.encode(), len(payload), deadline, surroundings())
+        request = head + payload
         answer = b""
-        while part := link.recv(1 << 16):
-            answer += part
+        try:
+            sent = 0
+            while sent < len(request):
+                sent += link.send(request[sent : sent + (1 << 18)])
+            while part := link.recv(1 << 16):
+                answer += part
+        except ConnectionError:
+            return None
+        if not answer:
+            return None
         head, newline, body = answer.partition(b"\n")
         code, out_size, err_size = map(int, head.split())
         if not newline or len(body) != out_size + err_size:
@@ -59,7 +77,17 @@ def answer_here(host: str, home: str, payload: bytes, deadline: float) -> "tuple
     site.main()
     from holdfast.doors.hook_local import answer
 
-    return answer(host, home, payload, deadline)
+    return answer(host, home, payload, deadline, surroundings().decode())
+
+
+def start_daemon(host: str, home: str) -> bool:
+    """Have one started; True when it is worth asking it at once."""
+    import site
+
+    site.main()
+    from holdfast.doors.daemon_process import start_for_hook
+
+    return start_for_hook(home, wait=host in NEEDS_DAEMON)
 
 
 def closed(host: str, payload: bytes, error: BaseException) -> "tuple[int, bytes, bytes]":
@@ -72,7 +100,7 @@ def closed(host: str, payload: bytes, error: BaseException) -> "tuple[int, bytes
     except (ValueError, AttributeError):
         event, tool = "PreToolUse", ""
     if event not in ("PreToolUse", "BeforeTool", "PermissionRequest") or tool in READS:
-        return 0, b"", b""
+        return 0, b"{}", b""
     kind = type(error).__name__
     reason = f"Holdfast itself failed ({kind}: {error}), so this call was blocked. Run `holdfast doctor {host}`."
     return BLOCKED, b"", reason.encode("utf-8", "replace")
@@ -86,13 +114,19 @@ READS = frozenset(
 )
 
 
+def answered(host: str, home: str, payload: bytes, seconds: float, start: bool) -> "tuple[int, bytes, bytes]":
+    path = home + "/run/daemon.sock"
+    answer = ask_daemon(path, host, payload, seconds)
+    if answer is None and start and start_daemon(host, home):
+        answer = ask_daemon(path, host, payload, seconds)
+    return answer_here(host, home, payload, seconds) if answer is None else answer
+
+
 def main(arguments: "list[str]") -> int:
     host, home, seconds = arguments[1], arguments[2], float(arguments[3])
     payload = read_all(0)
     try:
-        answer = ask_daemon(home + "/run/daemon.sock", host, payload, seconds)
-        if answer is None:
-            answer = answer_here(host, home, payload, seconds)
+        answer = answered(host, home, payload, seconds, "start" in arguments[4:])
     except BaseException as error:
         answer = closed(host, payload, error)
     code, out, err = answer

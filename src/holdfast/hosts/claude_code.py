@@ -1,79 +1,46 @@
-"""Claude Code: its hook payloads into events, outcomes into its hook answers."""
+"""Claude Code: its hook payloads into events, answers into its hook outputs."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.core.events import (
-    AssistantReplied,
-    Compacted,
-    Compacting,
-    Event,
-    PromptSubmitted,
-    SessionEnded,
-    SessionStarted,
-    StartSource,
-    ToolCall,
-    ToolCalled,
-    ToolCalling,
-    ToolResult,
-)
-from holdfast.core.outcome import Outcome
+from holdfast.core.events import Event, ToolCalled, ToolResult
 from holdfast.core.policy import Capabilities
-from holdfast.hosts.host import Address, Header, Payload, Reply
+from holdfast.hosts import hook_dialect as dialect
+from holdfast.hosts.hook_dialect import text_of
+from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing
+from holdfast.hosts.tool_names import CLAUDE_CODE as TOOLS
+from holdfast.hosts.tool_names import reading
 
-TOOLS: Mapping[str, str] = {
-    "Read": "read",
-    "NotebookRead": "read",
-    "LS": "ls",
-    "Glob": "glob",
-    "Grep": "grep",
-    "Write": "write",
-    "Edit": "edit",
-    "MultiEdit": "multiedit",
-    "NotebookEdit": "notebook_edit",
-    "Bash": "bash",
-    "Monitor": "bash",
-    "BashOutput": "job_output",
-    "TaskOutput": "job_output",
-    "KillShell": "job_stop",
-    "TaskStop": "job_stop",
-    "WebFetch": "web_fetch",
-    "WebSearch": "web_search",
-    "Task": "task",
-    "Agent": "task",
-    "TodoWrite": "todo_write",
-    "TodoRead": "todo_read",
-    "TaskCreate": "tasks_add",
-    "TaskUpdate": "tasks_update",
-    "TaskGet": "tasks_get",
-    "TaskList": "tasks_list",
-    "EnterPlanMode": "plan",
-    "ExitPlanMode": "plan",
-    "AskUserQuestion": "ask_user",
-    "ToolSearch": "tool_search",
-    "Skill": "skill",
-}
-"""Claude Code's names to the neutral ones; an unknown tool keeps its name and is asked about."""
-
-READS = frozenset(name for name, neutral in TOOLS.items() if neutral in ("read", "ls", "glob", "grep", "todo_read"))
+READS = reading(TOOLS)
 
 CAPABILITIES = Capabilities(
     host="claude-code",
     abilities={
-        "session_started": frozenset({"inject"}),
-        "prompt_submitted": frozenset({"block", "inject"}),
-        "tool_calling": frozenset({"block", "rewrite_input", "inject"}),
-        "tool_called": frozenset({"replace_output", "inject", "see_failure"}),
-        "compacting": frozenset({"veto_compaction", "inject"}),
-        "compacted": frozenset({"inject"}),
+        "session_started": frozenset({"inject", "warn_user"}),
+        "prompt_submitted": frozenset({"block", "inject", "warn_user"}),
+        "tool_calling": frozenset({"block", "ask", "rewrite_input", "inject", "warn_user"}),
+        "tool_called": frozenset({"replace_output", "inject", "see_failure", "warn_user"}),
+        "assistant_replied": frozenset({"warn_user"}),
+        "compacting": frozenset({"veto_compaction", "block", "warn_user"}),
+        "compacted": frozenset({"warn_user"}),
+        "context_measured": frozenset({"warn_user"}),
     },
     compaction_signal="yes",
     names_subagents=True,
     inject_limit=9_000,
+    notes=(
+        "The output of a failed command cannot be replaced.",
+        "A question is shown by the host itself in the terminal; without one the hook waits for the inbox.",
+        "Schema-invalid and unknown calls reach no hook before they fail; they are counted from PostToolBatch.",
+        "`disableAllHooks` in a settings file switches every hook off; such writes are denied and the doctor looks.",
+    ),
 )
+
+_EXIT_CODE = re.compile(r"Exit code (\d+)")
 
 
 class ClaudeCode:
@@ -83,162 +50,121 @@ class ClaudeCode:
     capabilities = CAPABILITIES
 
     def address(self, payload: Payload) -> Address | None:
-        session = payload.get("session_id")
-        if not isinstance(session, str) or not session:
-            return None
-        source: StartSource | None = None
-        if payload.get("hook_event_name") == "SessionStart":
-            source = _source(payload.get("source"))
-        return Address(
-            session=session,
-            cwd=str(payload.get("cwd") or ""),
-            subagent=str(payload.get("agent_type") or payload.get("agent_id") or "") if payload.get("agent_id") else "",
-            source=source,
-            transcript=str(payload.get("transcript_path") or ""),
-            model=str(payload.get("model") or ""),
-        )
+        return dialect.address_of(payload)
 
-    def invocation(self, payload: Payload) -> str:
-        return str(payload.get("prompt_id") or "")
+    def invocation(self, payload: Payload, memo: Memo) -> str:
+        return text_of(payload, "prompt_id")
 
     def parse(self, payload: Payload, header: Header) -> Sequence[Event]:
-        kind = payload.get("hook_event_name")
-        match kind:
+        match payload.get("hook_event_name"):
             case "PreToolUse":
-                return (ToolCalling(**header.fields(), call=_call(payload)),)
+                return (dialect.calling(payload, header, TOOLS),)
             case "PostToolUse":
-                result = _result(payload.get("tool_response"), payload.get("duration_ms"))
-                return (ToolCalled(**header.fields(), call=_call(payload), result=result),)
+                result = result_of(payload.get("tool_response"), payload.get("duration_ms"))
+                return (dialect.called(payload, header, TOOLS, result),)
             case "PostToolUseFailure":
-                error = str(payload.get("error") or "")
-                failure = ToolResult(output=error, failed=True, error=error)
-                return (ToolCalled(**header.fields(), call=_call(payload), result=failure),)
-            case "UserPromptSubmit":
-                return (PromptSubmitted(**header.fields(), text=str(payload.get("prompt") or "")),)
-            case "SessionStart":
-                return self._session_start(payload, header)
-            case "PreCompact":
-                return (Compacting(**header.fields(), trigger=_trigger(payload)),)
-            case "PostCompact":
-                summary = str(payload.get("compact_summary") or "")
-                return (Compacted(**header.fields(), trigger=_trigger(payload), summary=summary),)
-            case "Stop":
-                text = str(payload.get("last_assistant_message") or "")
-                return (AssistantReplied(**header.fields(), text=text),) if text else ()
-            case "SessionEnd":
-                return (SessionEnded(**header.fields(), reason=str(payload.get("reason") or "")),)
+                return (dialect.called(payload, header, TOOLS, _failure(text_of(payload, "error"))),)
+            case "PostToolBatch":
+                return tuple(_unhooked(payload, header))
+            case "SubagentStop" if not payload.get("agent_type"):
+                return ()  # the summariser of a compaction; PostCompact tells the same
             case _:
-                return ()
+                return dialect.common_events(payload, header, self.name)
 
-    def _session_start(self, payload: Payload, header: Header) -> Sequence[Event]:
-        started = SessionStarted(
-            **header.fields(),
-            source=_source(payload.get("source")),
-            host=self.name,
-            cwd=str(payload.get("cwd") or ""),
-            model=str(payload.get("model") or ""),
-        )
-        return (started,)
+    def standing(self, payload: Payload, memo: Memo) -> Sequence[Standing]:
+        return ()
 
-    def render(self, payload: Payload, event: Event | None, outcome: Outcome | None) -> Reply:
-        if event is None or outcome is None:
-            return _reply({})
-        if isinstance(event, ToolCalling):
-            return _reply(_pre_tool_use(outcome))
-        if isinstance(event, ToolCalled):
-            return _reply(_post_tool_use(payload, outcome))
-        name = str(payload.get("hook_event_name"))
-        context = "\n\n".join(part.text for part in outcome.inject if part.audience != "user")
-        answer: dict[str, Any] = {}
-        if outcome.decision != "allow":
-            answer.update(decision="block", reason=outcome.reason())
-        if context and name in ("SessionStart", "UserPromptSubmit"):
-            answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": context}
-        if outcome.warnings:
-            answer["systemMessage"] = "\n".join(warning.text() for warning in outcome.warnings)
-        return _reply(answer)
+    def render(self, payload: Payload, answer: Answer) -> Reply:
+        name = text_of(payload, "hook_event_name")
+        out: dict[str, Any] = {}
+        specific: dict[str, Any] = {}
+        if answer.kind == "tool_calling":
+            specific = _before(answer)
+        elif answer.output is not None and name == "PostToolUse":
+            specific["updatedToolOutput"] = in_shape(payload.get("tool_response"), answer.output)
+        elif not answer.allowed:
+            out.update(decision="block", reason=answer.reason)
+        if answer.context and name in _CONTEXT_EVENTS:
+            specific["additionalContext"] = answer.context
+        if specific:
+            out["hookSpecificOutput"] = {"hookEventName": name, **specific}
+        if answer.notice:
+            out["systemMessage"] = answer.notice
+        return dialect.reply(out)
 
     def refuse(self, payload: Payload, reason: str) -> Reply:
         kind = payload.get("hook_event_name")
         if kind not in (None, "PreToolUse") or payload.get("tool_name") in READS:
-            return _reply({})
-        return _reply(_decision("deny", reason))
+            return dialect.reply({})
+        return dialect.reply({"hookSpecificOutput": dialect.decision("deny", reason)})
 
 
-def _call(payload: Payload) -> ToolCall:
-    own = str(payload.get("tool_name") or "")
-    tool_input = payload.get("tool_input")
-    return ToolCall(
-        id=str(payload.get("tool_use_id") or ""),
-        tool=TOOLS.get(own, own),
-        host_tool=own,
-        input=tool_input if isinstance(tool_input, Mapping) else {"input": tool_input},
-        cwd=str(payload.get("cwd") or ""),
-    )
+_CONTEXT_EVENTS = frozenset(("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"))
 
 
-def _result(response: Any, duration: Any) -> ToolResult:
+def _before(answer: Answer) -> dict[str, Any]:
+    if answer.ask:
+        return {"permissionDecision": "ask", "permissionDecisionReason": answer.reason}
+    if not answer.allowed:
+        return {"permissionDecision": "deny", "permissionDecisionReason": answer.reason}
+    specific: dict[str, Any] = {"permissionDecision": "allow"}
+    if answer.input is not None:
+        specific["updatedInput"] = dict(answer.input)
+    return specific
+
+
+def _unhooked(payload: Payload, header: Header) -> list[Event]:
+    """The calls of a batch that no other hook told us about: they failed before any hook ran (DL3)."""
+    calls = payload.get("tool_calls")
+    found: list[Event] = []
+    for call in calls if isinstance(calls, list) else ():
+        if not isinstance(call, Mapping) or header.was_seen(text_of(call, "tool_use_id")):
+            continue
+        error = _as_text(call.get("tool_response")) or "failed before any hook"
+        made = dialect.call_of(call, TOOLS, cwd=text_of(payload, "cwd"))
+        found.append(ToolCalled(**header.fields(), call=made, result=_failure(error), hooked=False))
+    return found
+
+
+def _failure(error: str) -> ToolResult:
+    code = _EXIT_CODE.match(error)
+    return ToolResult(output=error, failed=True, error=error, exit_code=int(code[1]) if code else None)
+
+
+def result_of(response: Any, duration: Any = None) -> ToolResult:
     took = float(duration) if isinstance(duration, int | float) else None
-    if isinstance(response, str):
-        return ToolResult(output=response, duration_ms=took)
     if isinstance(response, Mapping) and "stdout" in response:
         parts = (str(response.get("stdout") or ""), str(response.get("stderr") or ""))
-        return ToolResult(output="\n".join(part for part in parts if part), duration_ms=took)
+        return ToolResult(output="\n".join(part for part in parts if part), exit_code=0, duration_ms=took)
     if isinstance(response, Mapping) and isinstance(response.get("file"), Mapping):
         return ToolResult(output=str(response["file"].get("content") or ""), duration_ms=took)
-    text = json.dumps(response, ensure_ascii=False, indent=2, default=str)
-    return ToolResult(output=text, structured=True, duration_ms=took)
+    structured = not isinstance(response, str) and not _blocks(response)
+    return ToolResult(output=_as_text(response), structured=structured, duration_ms=took)
 
 
-def _decision(decision: str, reason: str) -> dict[str, Any]:
-    return {
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": decision,
-            "permissionDecisionReason": reason,
-        }
-    }
-
-
-def _pre_tool_use(outcome: Outcome) -> dict[str, Any]:
-    answer = _decision(outcome.decision, outcome.reason())
-    specific = answer["hookSpecificOutput"]
-    if outcome.allowed and outcome.input is not None:
-        specific["updatedInput"] = dict(outcome.input)
-    context = "\n\n".join(part.text for part in outcome.inject if part.audience != "user")
-    if context:
-        specific["additionalContext"] = context
-    if outcome.warnings:
-        answer["systemMessage"] = "\n".join(warning.text() for warning in outcome.warnings)
-    return answer
-
-
-def _post_tool_use(payload: Payload, outcome: Outcome) -> dict[str, Any]:
-    specific: dict[str, Any] = {"hookEventName": str(payload.get("hook_event_name"))}
-    if outcome.output is not None and payload.get("hook_event_name") == "PostToolUse":
-        specific["updatedToolOutput"] = _in_shape(payload.get("tool_response"), outcome.output)
-    context = "\n\n".join(part.text for part in outcome.inject if part.audience != "user")
-    if context:
-        specific["additionalContext"] = context
-    return {"hookSpecificOutput": specific} if len(specific) > 1 else {}
-
-
-def _in_shape(response: Any, text: str) -> Any:
+def in_shape(response: Any, text: str) -> Any:
     """A replaced output counts only in the tool's own shape; anything else is silently ignored by the host."""
     if isinstance(response, Mapping) and "stdout" in response:
         return {**response, "stdout": text, "stderr": ""}
     if isinstance(response, Mapping) and isinstance(response.get("file"), Mapping):
         return {**response, "file": {**response["file"], "content": text}}
+    if _blocks(response):
+        return [{"type": "text", "text": text}]
     return text
 
 
-def _source(value: Any) -> StartSource:
-    return value if value in ("startup", "resume", "clear", "compact", "fork") else "startup"
+def _blocks(response: Any) -> bool:
+    """Content blocks of an MCP tool, all of them text."""
+    return (
+        isinstance(response, list)
+        and bool(response)
+        and all(isinstance(block, Mapping) and block.get("type") == "text" for block in response)
+    )
 
 
-def _trigger(payload: Payload) -> Any:
-    return "manual" if payload.get("trigger") == "manual" else "auto"
-
-
-def _reply(answer: Mapping[str, Any]) -> Reply:
-    return Reply(0, json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace") if answer else b"{}")
+def _as_text(response: Any) -> str:
+    if isinstance(response, str):
+        return response
+    if _blocks(response):
+        return "\n".join(str(block.get("text") or "") for block in response)
+    return "" if response is None else json.dumps(response, ensure_ascii=False, indent=2, default=str)

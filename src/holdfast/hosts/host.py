@@ -1,20 +1,22 @@
 """What a host adapter is: it says whose event a payload is, parses it, and renders the answer. Nothing else.
 
-What a host cannot do stands in its capability table and is downgraded by the gateway, in one place.
+What a host cannot do stands in its capability table and is downgraded in one place (`carry`), so an adapter only ever
+sees texts and decisions that it is able to pass on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from holdfast.core.events import Event, StartSource
 from holdfast.core.keys import SessionId
-from holdfast.core.outcome import Outcome
 from holdfast.core.policy import Capabilities
 
 Payload = Mapping[str, Any]
+Standing = Literal["memory", "anchors"]
+"""Texts that a host wants anew with every request, because what it is given does not stay in its history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +26,42 @@ class Address:
     session: str
     cwd: str
     subagent: str = ""
+    """`name#id`, because several of one name may run at once; empty for the main agent."""
     source: StartSource | None = None
     """Set on events that begin a session."""
     transcript: str = ""
     model: str = ""
 
 
+class Memo(Protocol):
+    """A few facts about a host's session that must be known again at its next hook, also in another process."""
+
+    def get(self, name: str) -> Any: ...
+
+    def put(self, name: str, value: Any) -> None: ...
+
+
+class CallNames(Protocol):
+    """Names for calls of a host that gives its calls no ids."""
+
+    def calling(self, tool: str, arguments: Payload) -> str: ...
+
+    def called(self, tool: str, arguments: Payload) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What every event of this payload carries."""
+    """What every event of this payload carries, and what an adapter may ask while it parses."""
 
     where: SessionId
     at: float
     invocation: str
     interactive: bool
     new_id: Callable[[], str]
+    memo: Memo
+    calls: CallNames
+    was_seen: Callable[[str], bool]
+    """Whether a call of this id has passed our hooks."""
 
     def fields(self) -> dict[str, Any]:
         return {
@@ -51,12 +74,32 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What is to be passed on to the host: already in the user's language, already cut to what the host can carry."""
+
+    kind: str = ""
+    """Of the event that is answered; empty: there is nothing to say."""
+    allowed: bool = True
+    ask: bool = False
+    """The host itself shows the question."""
+    reason: str = ""
+    input: Mapping[str, Any] | None = None
+    output: str | None = None
+    context: str = ""
+    """For the model."""
+    notice: str = ""
+    """For the person."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What a hook command prints and returns."""
 
     code: int = 0
     out: bytes = b""
     err: bytes = b""
+    after: Callable[[], None] | None = None
+    """Work that nobody waits for: done once the host has its answer."""
 
 
 class Host(Protocol):
@@ -72,16 +115,20 @@ class Host(Protocol):
         """None: an event that is of no concern to us."""
         ...
 
-    def invocation(self, payload: Payload) -> str:
+    def invocation(self, payload: Payload, memo: Memo) -> str:
         """The host's own id of the running turn, or empty."""
         ...
 
     def parse(self, payload: Payload, header: Header) -> Sequence[Event]: ...
 
-    def render(self, payload: Payload, event: Event | None, outcome: Outcome | None) -> Reply:
-        """The answer in the host's dialect; without an outcome: nothing to say."""
+    def standing(self, payload: Payload, memo: Memo) -> Sequence[Standing]:
+        """What has to be said again here, if it still holds."""
+        ...
+
+    def render(self, payload: Payload, answer: Answer) -> Reply:
+        """The answer in the host's dialect."""
         ...
 
     def refuse(self, payload: Payload, reason: str) -> Reply:
-        """Our own failure on something that is not known to only read: block, with the reason."""
+        """Our own failure: a call that is not known to only read is blocked, with the reason."""
         ...

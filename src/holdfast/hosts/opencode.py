@@ -1,4 +1,4 @@
-"""OpenCode: what its plugin hands over into events, outcomes into what the plugin does."""
+"""OpenCode: what its plugin hands over into events, answers into what the plugin does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.core.events import (
+    AssistantReplied,
     Compacted,
+    Compacting,
+    ContextMeasured,
     Event,
     PromptSubmitted,
     SessionEnded,
@@ -17,43 +20,35 @@ from holdfast.core.events import (
     ToolCalling,
     ToolResult,
 )
-from holdfast.core.outcome import Outcome
 from holdfast.core.policy import Capabilities
-from holdfast.hosts.host import Address, Header, Payload, Reply
+from holdfast.hosts.hook_dialect import text_of
+from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing
+from holdfast.hosts.tool_names import OPENCODE as TOOLS
+from holdfast.hosts.tool_names import reading
 
-TOOLS: Mapping[str, str] = {
-    "read": "read",
-    "list": "ls",
-    "glob": "glob",
-    "grep": "grep",
-    "write": "write",
-    "edit": "edit",
-    "multiedit": "multiedit",
-    "apply_patch": "apply_patch",
-    "patch": "apply_patch",
-    "bash": "bash",
-    "webfetch": "web_fetch",
-    "websearch": "web_search",
-    "task": "task",
-    "todowrite": "todo_write",
-    "todoread": "todo_read",
-    "question": "ask_user",
-    "skill": "skill",
-    "invalid": "invalid",
-}
-READS = frozenset({"read", "list", "glob", "grep", "todoread"})
+READS = reading(TOOLS)
 
 CAPABILITIES = Capabilities(
     host="opencode",
     abilities={
-        "prompt_submitted": frozenset({"inject"}),
-        "tool_calling": frozenset({"block", "rewrite_input"}),
-        "tool_called": frozenset({"replace_output", "see_failure"}),
-        "compacting": frozenset({"inject"}),
-        "compacted": frozenset({"inject"}),
+        "session_started": frozenset({"warn_user"}),
+        "prompt_submitted": frozenset({"warn_user"}),
+        "tool_calling": frozenset({"block", "rewrite_input", "warn_user"}),
+        "tool_called": frozenset({"replace_output", "see_failure", "inject", "warn_user"}),
+        "assistant_replied": frozenset({"warn_user"}),
+        "context_measured": frozenset({"warn_user"}),
+        "compacting": frozenset({"warn_user"}),
+        "compacted": frozenset({"inject", "warn_user"}),
+        "model_asked": frozenset({"inject"}),
     },
     compaction_signal="yes",
     names_subagents=True,
+    notes=(
+        "A plugin that fails to load is silently absent, and `--pure` loads none: the doctor looks for its greeting.",
+        "Commands that the user types behind `!` reach no hook.",
+        "A prompt cannot be refused.",
+        "Compaction cannot be refused.",
+    ),
 )
 
 
@@ -64,19 +59,19 @@ class OpenCode:
     capabilities = CAPABILITIES
 
     def address(self, payload: Payload) -> Address | None:
-        session = payload.get("sessionID")
-        if not isinstance(session, str) or not session:
+        session = text_of(payload, "sessionID")
+        if not session:
             return None
         return Address(
             session=session,
-            cwd=str(payload.get("cwd") or ""),
-            subagent=str(payload.get("subagent") or ""),
+            cwd=text_of(payload, "cwd"),
+            subagent=text_of(payload, "subagent"),
             source="startup" if payload.get("hook") == "session.created" else None,
-            model=str(payload.get("model") or ""),
+            model=text_of(payload, "model"),
         )
 
-    def invocation(self, payload: Payload) -> str:
-        return str(payload.get("messageID") or "")
+    def invocation(self, payload: Payload, memo: Memo) -> str:
+        return text_of(payload, "messageID")
 
     def parse(self, payload: Payload, header: Header) -> Sequence[Event]:
         match payload.get("hook"):
@@ -85,50 +80,79 @@ class OpenCode:
             case "tool.execute.after":
                 return (ToolCalled(**header.fields(), call=_call(payload), result=_result(payload)),)
             case "tool.failed":
-                error = str(payload.get("error") or "")
+                error = text_of(payload, "error")
                 failure = ToolResult(output=error, failed=True, error=error)
-                return (ToolCalled(**header.fields(), call=_call(payload), result=failure),)
+                call = _call(payload)
+                return (ToolCalled(**header.fields(), call=call, result=failure, hooked=header.was_seen(call.id)),)
             case "chat.message":
-                return (PromptSubmitted(**header.fields(), text=str(payload.get("text") or "")),)
+                typed = payload.get("typed") is not False
+                return (PromptSubmitted(**header.fields(), text=text_of(payload, "text"), typed=typed),)
+            case "assistant.text":
+                text = text_of(payload, "text")
+                return (AssistantReplied(**header.fields(), text=text),) if text.strip() else ()
             case "session.created":
-                cwd = str(payload.get("cwd") or "")
+                cwd = text_of(payload, "cwd")
                 return (SessionStarted(**header.fields(), source="startup", host=self.name, cwd=cwd),)
-            case "session.compacted":
-                return (Compacted(**header.fields()),)
+            case "compacting":
+                return (Compacting(**header.fields()),)
+            case "compacted":
+                return (Compacted(**header.fields(), summary=text_of(payload, "summary")),)
+            case "context.measured":
+                return _measured(payload, header)
             case "session.deleted":
                 return (SessionEnded(**header.fields(), reason="deleted"),)
             case _:
                 return ()
 
-    def render(self, payload: Payload, event: Event | None, outcome: Outcome | None) -> Reply:
-        answer: dict[str, Any] = {}
-        if isinstance(event, ToolCalling) and outcome is not None:
-            if outcome.allowed:
-                answer["allow"] = True
-                if outcome.input is not None:
-                    answer["args"] = dict(outcome.input)
-            else:
-                answer["deny"] = outcome.reason()
-        elif isinstance(event, ToolCalled) and outcome is not None and outcome.output is not None:
-            answer["output"] = outcome.output
-        return Reply(0, json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
+    def standing(self, payload: Payload, memo: Memo) -> Sequence[Standing]:
+        match payload.get("hook"):
+            case "chat.system":
+                return ("memory", "anchors")
+            case "compacted":
+                return ("anchors",)
+            case _:
+                return ()
+
+    def render(self, payload: Payload, answer: Answer) -> Reply:
+        out: dict[str, Any] = {}
+        if answer.kind == "tool_calling":
+            out = {"allow": True} if answer.allowed else {"deny": answer.reason}
+            if answer.allowed and answer.input is not None:
+                out["args"] = dict(answer.input)
+        elif answer.output is not None:
+            out["output"] = answer.output
+        if answer.context:
+            out["context"] = answer.context
+        if answer.notice:
+            out["notice"] = answer.notice
+        return _reply(out)
 
     def refuse(self, payload: Payload, reason: str) -> Reply:
         if payload.get("hook", "tool.execute.before") != "tool.execute.before" or payload.get("tool") in READS:
-            return Reply(0, b'{"allow": true}')
-        return Reply(0, json.dumps({"deny": reason}, ensure_ascii=False).encode("utf-8", "replace"))
+            return _reply({"allow": True})
+        return _reply({"deny": reason})
 
 
 def _call(payload: Payload) -> ToolCall:
-    own = str(payload.get("tool") or "")
+    own = text_of(payload, "tool")
     arguments = payload.get("args")
     return ToolCall(
-        id=str(payload.get("callID") or ""),
-        tool=TOOLS.get(own, own),
+        id=text_of(payload, "callID"),
+        tool=TOOLS.get(own) or _mcp_name(own, payload.get("servers")),
         host_tool=own,
         input=arguments if isinstance(arguments, Mapping) else {"input": arguments},
-        cwd=str(payload.get("cwd") or ""),
+        cwd=text_of(payload, "cwd"),
     )
+
+
+def _mcp_name(own: str, servers: Any) -> str:
+    """`server_tool` is an MCP tool only where such a server is configured; otherwise it stays unknown."""
+    names = [name for name in servers if isinstance(name, str)] if isinstance(servers, list) else []
+    for server in sorted(names, key=len, reverse=True):
+        prefix = "".join(char if char.isalnum() or char in "_-" else "_" for char in server) + "_"
+        if own.startswith(prefix) and len(own) > len(prefix):
+            return f"mcp__{server}__{own[len(prefix) :]}"
+    return own
 
 
 def _result(payload: Payload) -> ToolResult:
@@ -138,4 +162,32 @@ def _result(payload: Payload) -> ToolResult:
     if isinstance(output, list):
         parts = [str(part.get("text") or "") for part in output if isinstance(part, Mapping)]
         return ToolResult(output="\n".join(parts))
-    return ToolResult(output=str(output or ""), exit_code=code if isinstance(code, int) else None)
+    text = output if isinstance(output, str) else ""
+    failed = isinstance(code, int) and code != 0
+    return ToolResult(
+        output=text,
+        exit_code=code if isinstance(code, int) else None,
+        failed=failed,
+        error=text[-2000:] if failed else "",
+    )
+
+
+def _measured(payload: Payload, header: Header) -> Sequence[Event]:
+    used = payload.get("used")
+    if not isinstance(used, int) or used <= 0:
+        return ()
+    window, output = payload.get("window"), payload.get("output_limit")
+    return (
+        ContextMeasured(
+            **header.fields(),
+            used=used,
+            window=window if isinstance(window, int) and window > 0 else None,
+            reserve=min(output, 32_000) if isinstance(output, int) and output > 0 else None,
+            host="opencode",
+            model=text_of(payload, "model"),
+        ),
+    )
+
+
+def _reply(answer: Mapping[str, Any]) -> Reply:
+    return Reply(0, json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))

@@ -6,33 +6,48 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from holdfast.control import Control
+from holdfast.core.settings import PermissionSettings
 from holdfast.hosts.claude_code import ClaudeCode
-from holdfast.hosts.gateway import Gateway
+from holdfast.hosts.codex import Codex
+from holdfast.hosts.gateway import Gateway, GatewaySettings
+from holdfast.hosts.gemini import Gemini
 from holdfast.hosts.host import Host
 from holdfast.hosts.opencode import OpenCode
-from holdfast.store.home import VaultError, find_vault
+from holdfast.hosts.sessions import HostSessions
+from holdfast.store.home import Home, VaultError, find_vault
 
-HOSTS: Mapping[str, Host] = {host.name: host for host in (ClaudeCode(), OpenCode())}
+HOSTS: Mapping[str, Host] = {host.name: host for host in (ClaudeCode(), OpenCode(), Codex(), Gemini())}
 
 
-def gateway_for(control: Control, *, patience: float | None = None) -> Gateway:
-    """One gateway for an open control; `patience` caps how long a hook waits for a person."""
+def open_control(home: Home, **options: object) -> Control:
+    """A control whose questions expire as they must in a host (PE6)."""
+    control: Control
 
-    def seconds() -> float:
-        configured = control.settings.runtime.permission.approval_timeout_seconds
-        return configured if patience is None else min(configured, patience)
+    def limit() -> float:
+        return control.settings.runtime.permission.approval_timeout_seconds
 
-    return Gateway(
-        HOSTS,
-        control.plane,
-        control.approvals,
-        vault_of=lambda cwd: vault_of(control, cwd),
+    control = Control.open(home, wait_limit=limit, **options)
+    return control
+
+
+def gateway_for(control: Control) -> Gateway:
+    """One gateway for an open control."""
+
+    def permission() -> PermissionSettings:
+        return control.settings.runtime.permission
+
+    sessions = HostSessions(
+        control.store, user=control.user, vault_of=lambda cwd: vault_of(control, cwd), clock=control.clock
+    )
+    settings = GatewaySettings(
         clock=control.clock,
         new_id=control.new_id,
-        user=control.user,
-        patience=seconds,
-        interactive=lambda: not control.settings.runtime.permission.unattended,
+        patience=lambda: permission().approval_timeout_seconds,
+        interactive=lambda: not permission().unattended,
+        language=control.language,
+        memory=control.memory_facts,
     )
+    return Gateway(HOSTS, control.plane, control.approvals, sessions, settings)
 
 
 def vault_of(control: Control, cwd: str) -> str:

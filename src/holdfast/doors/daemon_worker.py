@@ -1,0 +1,62 @@
+"""The daemon's worker: the plane behind the doors, and the upkeep that needs somebody who is always there."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+
+from holdfast.control import Control
+from holdfast.doors.daemon import Daemon
+from holdfast.doors.daemon_doors import Doors, is_still_ours
+from holdfast.hosts.registry import gateway_for, open_control
+from holdfast.store.home import Home
+
+_EXPIRE_SECONDS = 10.0
+_DAY_SECONDS = 24 * 3600.0
+
+
+def work(home: Home, doors: Doors, token: str) -> int:
+    """Serve until told to stop, or until the home is gone."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    control = open_control(home, on_problem=lambda error: print(error, file=sys.stderr, flush=True))
+    gateway = gateway_for(control)
+
+    async def serve() -> None:
+        daemon = Daemon(doors, gateway.answer, token=token)
+        upkeep = asyncio.create_task(_upkeep(home, doors, control, daemon))
+        try:
+            await daemon.serve()
+        finally:
+            upkeep.cancel()
+
+    import uvloop
+
+    try:
+        uvloop.run(serve())
+    finally:
+        control.close()
+    return 0
+
+
+async def _upkeep(home: Home, doors: Doors, control: Control, daemon: Daemon) -> None:
+    """Questions expire though nobody waits, old outputs go (TR5), and a home that was removed has no daemon."""
+    swept = 0.0
+    while True:
+        if not is_still_ours(home.run, doors):
+            daemon.stop()
+            return
+        try:
+            await asyncio.to_thread(control.approvals.expire_due)
+            now = control.clock()
+            if now - swept > _DAY_SECONDS:
+                swept = now
+                await asyncio.to_thread(_daily, control)
+        except Exception as error:
+            print(f"upkeep: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        await asyncio.sleep(_EXPIRE_SECONDS)
+
+
+def _daily(control: Control) -> None:
+    control.outputs.sweep(control.settings.runtime.truncation.ttl_days)
