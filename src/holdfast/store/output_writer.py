@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from holdfast.store.file_hash import FileHash
+from holdfast.store.line_count import LineCount, count_newlines
 
 _CHUNK = 1 << 18
 _HASH_BESIDE = 8 << 20
-_COUNT_BY_PROGRAM = 32 << 20
-_COUNT_SECONDS = 120.0
+_COUNT_BESIDE = 32 << 20
 
 
 class KeptOutput:
@@ -58,6 +56,7 @@ class OutputWriter:
         self._failed = failed
         self._elsewhere = elsewhere
         self._hash: FileHash | None = None
+        self._lines: LineCount | None = None
 
     def write(self, data: bytes | memoryview) -> int:
         """How many of the bytes are in the file: all, unless it has just become `broken`."""
@@ -83,6 +82,11 @@ class OutputWriter:
 
     def read(self, start: int, length: int) -> bytes:
         return os.pread(self.descriptor, length, start)
+
+    def newlines(self) -> int:
+        """Asked once, when everything is written."""
+        lines, self._lines = self._lines, None
+        return lines.finish(self.size) if lines is not None else count_newlines(self.descriptor, self.size)
 
     def finish(self) -> KeptOutput | None:
         """Give the file its name. It stays readable through `read` no longer."""
@@ -113,6 +117,11 @@ class OutputWriter:
         elif self.size > _HASH_BESIDE:
             self._hash = FileHash(self.descriptor)
             self._hash.follow(self.size)
+        if self._lines is not None:
+            self._lines.follow(self.size)
+        elif self.size > _COUNT_BESIDE:
+            self._lines = LineCount(self.descriptor)
+            self._lines.follow(self.size)
 
     def _move(self) -> None:
         """This disk took no more: go on elsewhere with what is there, or give the output up."""
@@ -125,16 +134,20 @@ class OutputWriter:
             other.write(piece)
             start += len(piece)
         if other is None or other.broken:
-            self.lost_newlines = count_newlines(self)
+            self.lost_newlines = self.newlines()
             self.lost_end = self.read(max(0, self.size - _CHUNK), _CHUNK)
             self.broken = True
         self._failed(self)
         self._close()
         if other is not None and not other.broken:
-            self.path, self.descriptor, self._hash = other.path, other.descriptor, other._hash
+            self.path, self.descriptor = other.path, other.descriptor
+            self._hash, self._lines = other._hash, other._lines
             self._elsewhere = lambda: None
 
     def _close(self) -> None:
+        if self._lines is not None:
+            self._lines.cancel()
+            self._lines = None
         if self._hash is not None:
             self._hash.cancel()
             self._hash = None
@@ -142,29 +155,3 @@ class OutputWriter:
             with contextlib.suppress(OSError):
                 os.close(self.descriptor)
             self.descriptor = -1
-
-
-def count_newlines(writer: OutputWriter) -> int:
-    """How many line feeds a file holds. `wc` counts ten times faster than Python can, where there is one."""
-    program = shutil.which("wc") if writer.size >= _COUNT_BY_PROGRAM else None
-    if program is not None:
-        with contextlib.suppress(OSError, ValueError, subprocess.SubprocessError):
-            os.lseek(writer.descriptor, 0, os.SEEK_SET)
-            counted = subprocess.run(
-                [program, "-l"],
-                stdin=writer.descriptor,
-                capture_output=True,
-                timeout=_COUNT_SECONDS,
-                check=True,
-            )
-            return int(counted.stdout)
-    newlines = 0
-    buffer = bytearray(_CHUNK)
-    start = 0
-    while start < writer.size:
-        length = os.preadv(writer.descriptor, [buffer], start)
-        if not length:
-            break
-        newlines += buffer.count(b"\n", 0, length)
-        start += length
-    return newlines

@@ -1,7 +1,7 @@
 """A command's output as it comes: small ones stay in memory, large ones stream to disk (TR7).
 
 Whatever its size, what is held in memory is the beginning and the end. A pipe is moved to the file inside the kernel;
-lines are counted once, at the end.
+lines are counted and the hash is made beside it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from holdfast.store.output_writer import KeptOutput, OutputWriter, count_newlines
+from holdfast.store.output_writer import KeptOutput, OutputWriter
 
 _CHUNK = 1 << 18
 _PIPE_ROOM = 1 << 20
@@ -127,7 +127,7 @@ class StreamingCapture:
             return CapturedOutput(text, "", True, self._lines(self._newlines, self._start), self.size, None)
         writer = self._writer
         if writer is not None:
-            self._newlines = count_newlines(writer)
+            self._newlines = writer.newlines()
             self._end = bytearray(writer.read(max(0, writer.size - self._max_bytes), self._max_bytes))
         kept = writer.finish() if writer is not None else None
         lines = self._lines(self._newlines, self._end)
