@@ -56,7 +56,7 @@ def test_HK6_the_mobile_profile_has_no_shell():
 @pytest.mark.parametrize("tool", all_tools("desktop"), ids=lambda tool: tool.name)
 def test_an_empty_input_is_answered_not_raised(bench, tool):
     if tool.parameters["required"]:
-        with pytest.raises(ToolFailure, match=".{10}"):
+        with pytest.raises(ToolFailure, match=r".{10}"):
             asyncio.run(tool.run(bench.context(), {}))
     else:
         assert asyncio.run(tool.run(bench.context(), {})).text

@@ -134,6 +134,7 @@ class WebClient:
             "User-Agent": _AGENT,
             "Accept": "text/markdown, text/html;q=0.9, text/plain;q=0.8, application/json;q=0.8, */*;q=0.5",
             "Accept-Encoding": "gzip, deflate",
+            **({"Content-Length": str(len(body))} if body else {}),
             **self.headers,
             **headers,
         }
