@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -222,6 +223,30 @@ def test_UI3_the_terminal_speaks_chinese_too(place):
         assert "需要你的批准" in card
         screen.press("o")
         screen.wait_for("已结束，输出")
+
+
+def test_UI3_the_tour_shows_everything_and_leaves_nothing_behind(place):
+    told = holdfast(place, "tour", "--fast").stdout
+    assert "bash needs your approval" in told
+    assert "truncated; whole output: " in told
+    assert "times in a row" in told
+    assert re.search(r"Compacted from about \d+ to \d+ tokens", told)
+    assert re.search(r"\d+ entries, all as they were written", told)
+    workspace = re.search(r"throw-away directory \((.*?)\)", told)[1]
+    assert not Path(workspace).exists()
+    assert not (place / "home" / "data" / "holdfast.db").exists()
+
+
+def test_UI3_the_tour_waits_for_the_person(place):
+    with Screen([*PROGRAM, "tour"], cwd=place / "vault", env=environment(place), height=60) as screen:
+        for number in range(1, 6):
+            screen.wait_for("[Enter] goes on", times=number)
+            screen.press("Enter")
+            if number in (1, 3):
+                screen.wait_for("[d]eny", times=1 if number == 1 else 2)
+                screen.press("o" if number == 1 else "d")
+        screen.wait_for("all as they were written")
+        screen.wait_for("[exit 0]")
 
 
 def holdfast(place, *words, stdin="", code=0, timeout=120):

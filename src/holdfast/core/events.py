@@ -166,6 +166,8 @@ class ContextMeasured(_Event):
     host: str = "holdfast"
     model: str = ""
     compressions: int = 0
+    output: int = 0
+    """Tokens of the answer, where the request is ours: what a thread has cost is counted from these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,6 +128,8 @@ class _Runner:
             self._view.show(event)
         if event.kind == "tool_waiting":
             if self._script.park:
+                if not self._script.as_json:
+                    self._view.card(card_of(event.approval, self._language))
                 self._parked = True
                 asyncio.get_running_loop().call_soon(self._leave)
             elif self._script.ask:

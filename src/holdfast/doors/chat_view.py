@@ -57,7 +57,6 @@ class PlainView:
             "replied": self._reply,
             "tool_running": lambda e: self._note(f"{_who(e)}* {call_line(e.tool, e.input)}"),
             "tool_denied": lambda e: self._note(f"{_who(e)}! {e.tool}: {e.reason}"),
-            "tool_waiting": lambda e: self._note(f"{_who(e)}? {say.WAITS(tool=e.tool).text(self._language)}"),
             "tool_done": self._done,
             "notice": lambda e: self._note(e.text),
             "compaction": lambda e: self._note(e.message),

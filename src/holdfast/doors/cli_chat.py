@@ -114,6 +114,18 @@ def run(
         raise click.exceptions.Exit(code)
 
 
+@click.command()
+@click.option("--fast", is_flag=True, help="Without the pauses.")
+@pass_context
+def tour(context: Context, fast: bool) -> None:
+    """See what Holdfast does, in three minutes, in a throw-away directory and with the offline model."""
+    from holdfast.doors.chat_tour import run_tour
+
+    code = run_tour(language(context), fast=fast)
+    if code:
+        raise click.exceptions.Exit(code)
+
+
 def language(context: Context) -> Language:
     """The configured language, else the environment's."""
     import os

@@ -8,6 +8,7 @@ conversation is too long. After it: the reply and its usage are durable before a
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,13 +27,15 @@ from holdfast.prompting import Prompt, after_hooks, finish
 from holdfast.runtime.answer import Answer, collect
 from holdfast.runtime.compacting import compact
 from holdfast.runtime.dialect import input_from_items, items_from_input, split_system
-from holdfast.runtime.ledger import Ledger, remember_health
+from holdfast.runtime.ledger import Health
 from holdfast.runtime.models import ModelChoice
 from holdfast.runtime.scene import Scene, for_the_model
 from holdfast.runtime.transcript import Transcript
 from holdfast.runtime.trouble import SEND_AGAIN, Endpoint, Trouble, TroubleCode, backoff, trouble_of
-from holdfast.runtime.ui_events import Notice, Replied, RetryIn, TextReset, Usage
+from holdfast.runtime.ui_events import Replied, RetryIn, TextReset, Usage
 
+_RANDOM = re.compile(r"[A-Za-z0-9]{16,}")
+"""A run that long is no counter: the id will not be given out twice."""
 _CODES: Mapping[str, TroubleCode] = {"doom_loop": "attempts", "plane": "sealed"}
 MOST_ATTEMPTS = 10
 """However the loop watch is set; it stops at `doomLoop.maxAttempts` (3)."""
@@ -70,7 +73,6 @@ class ControlledModel(Model):
         self._bootstrap = bootstrap
         self._inline = inline
         self._sleep = sleep
-        self._ledger = Ledger(scene.control.store, scene.where.key)
         self._known: list[Item] = []
         """Everything the runner has sent so far, converted once."""
         self._base: list[Item] | None = None
@@ -133,7 +135,7 @@ class ControlledModel(Model):
     async def _prepared(self, history: list[Item], attempt: int, overflow: bool) -> tuple[list[Item], Request]:
         """The history as it now stands, and what is sent of it after everybody had a say."""
         scene = self._scene
-        self._ledger.check(scene.control.settings.runtime.budget)
+        scene.ledger.check(scene.control.settings.runtime.budget)
         outcome = await scene.judge(
             HistorySending(
                 **scene.header(),
@@ -207,8 +209,9 @@ class ControlledModel(Model):
             prompt=None,
         )
         usage = response.usage
-        cost = choice.cost(usage.input_tokens, usage.output_tokens)
-        await self._scene.judge.do(self._ledger.add, usage.input_tokens, usage.output_tokens, cost)
+        self._scene.ledger.add(
+            usage.input_tokens, usage.output_tokens, choice.cost(usage.input_tokens, usage.output_tokens)
+        )
         return Answer(response.output).text
 
     # after
@@ -235,7 +238,7 @@ class ControlledModel(Model):
         for entry in output:
             if isinstance(entry, ResponseFunctionToolCall):
                 known = entry.call_id in self.batch_of or not entry.call_id
-                if not known:
+                if not known and not _RANDOM.search(entry.call_id):
                     known = await scene.judge.do(scene.control.store.remembered, scene.where, entry.call_id) is not None
                 if known:
                     entry = entry.model_copy(update={"call_id": f"call_{scene.control.new_id()}"})  # noqa: PLW2901
@@ -249,15 +252,19 @@ class ControlledModel(Model):
         used = usage.input_tokens if exact else estimate(request.system) + measure(request.items).tokens
         reserve = output_reserve(choice.window) if choice.window else None
         event = ContextMeasured(
-            **scene.header(), used=used, window=choice.window, reserve=reserve, exact=exact, model=choice.name
+            **scene.header(),
+            used=used,
+            window=choice.window,
+            reserve=reserve,
+            exact=exact,
+            model=choice.name,
+            output=usage.output_tokens,
         )
         outcome = await scene.judge(event)
         cost = choice.cost(usage.input_tokens, usage.output_tokens)
-        totals = await scene.judge.do(self._ledger.add, usage.input_tokens, usage.output_tokens, cost)
+        totals = scene.ledger.add(usage.input_tokens, usage.output_tokens, cost)
         if not scene.where.subagent:
-            store, session = scene.control.store, scene.where.session
-            health = {"used": used, "window": choice.window, "reserve": reserve, "exact": exact, "at": event.at}
-            await scene.judge.do(lambda: remember_health(store, session, **health))  # type: ignore[arg-type]
+            scene.ledger.health = Health(used, choice.window, reserve, exact, event.at)
         scene.emit(
             Usage(
                 used=used,
@@ -271,8 +278,6 @@ class ControlledModel(Model):
             )
         )
         scene.tell_warnings(outcome)
-        if outcome.seal is not None:
-            scene.emit(Notice(text=f"This session will be sealed after the turn ({outcome.seal.reason})."))
 
     async def _note_unknown_tools(self, output: Sequence[Any], names: set[str]) -> None:
         """The library answers a call of no tool by itself; the record and the loop watch are told (DL3)."""

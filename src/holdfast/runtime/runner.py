@@ -26,6 +26,7 @@ from holdfast.runtime.claim import FileClaim
 from holdfast.runtime.compacting import compact
 from holdfast.runtime.controlled_model import ControlledModel
 from holdfast.runtime.judge import Judge
+from holdfast.runtime.ledger import Ledger
 from holdfast.runtime.message_queue import MessageQueue
 from holdfast.runtime.model_shelf import ModelShelf
 from holdfast.runtime.scene import Scene, for_the_model
@@ -62,17 +63,19 @@ class Conversation:
         interactive: bool = True,
         inline: ModelParams | None = None,
         answer_by_itself: Callable[[Any], str | None] = lambda approval: None,
+        models: ModelShelf | None = None,
     ) -> None:
         self._control = control
         self._session = session
         self._watch = watch
         self._offered = tuple(tools)
-        self.models = ModelShelf(control, model)
+        self.models = models or ModelShelf(control, model)
         self.agent = agent
         self.interactive = interactive
         self._inline = inline
         self._answer_by_itself = answer_by_itself
         self._judge = Judge(control.plane)
+        self._ledger = Ledger(control.store, session.id, self.models.choice)
         self._memory: dict[str, Any] = {}
         self._bootstrap = ""
         self._task: asyncio.Task[TurnEnded] | None = None
@@ -205,9 +208,13 @@ class Conversation:
     async def _turns(self, invocation: str) -> TurnEnded:
         """This turn, and one for each message that is queued by the time it ends."""
         with self._claim():
+            await self._judge.do(self._ledger.load)
             while True:
                 run = self._run(self._scene(invocation))
-                end = await self._turn(run)
+                try:
+                    end = await self._turn(run)
+                finally:
+                    self._ledger.save()
                 self._watch(end)
                 waiting = await self._judge.do(self.queue.waiting)
                 if end.reason != "done" or not waiting:
@@ -284,6 +291,7 @@ class Conversation:
         self._session = await self._judge.do(
             lambda: next_session(self._control, self.where.key, vault, cwd, model=name)
         )
+        self._ledger = Ledger(self._control.store, self._session.id, self.models.choice)
         await self.start()
 
     # parts
@@ -303,6 +311,7 @@ class Conversation:
             vault=Path(self._session.vault),
             cwd=Path(self._session.cwd or self._session.vault),
             watch=self._watch,
+            ledger=self._ledger,
             invocation=invocation,
             interactive=self.interactive,
             memory=self._memory,

@@ -13,6 +13,7 @@ from holdfast.core.keys import SessionId
 from holdfast.core.messages import Language
 from holdfast.core.outcome import Outcome
 from holdfast.runtime.judge import Judge
+from holdfast.runtime.ledger import Ledger
 from holdfast.runtime.tool import ToolContext
 from holdfast.runtime.ui_events import Notice, UiEvent, Watch
 
@@ -27,6 +28,7 @@ class Scene:
     vault: Path
     cwd: Path
     watch: Watch
+    ledger: Ledger
     invocation: str = ""
     interactive: bool = True
     memory: dict[str, Any] = field(default_factory=dict)
