@@ -125,8 +125,13 @@ def read(walker: Caller, call: Call) -> Output:
     walker.note(call)
     from holdfast.shell.options import split_arguments  # noqa: PLC0415
 
-    takes = {"-d": "val", "-i": "val", "-n": "val", "-N": "val", "-p": "val", "-t": "val", "-u": "val", "-a": "val"}
+    takes = dict.fromkeys(("-d", "-i", "-n", "-N", "-p", "-t", "-u", "-a", "-C", "-c", "-O", "-s"), "val")
+    if call.name == "read":
+        takes.pop("-s")
     arguments = split_arguments(call.fields, takes)
+    callback = arguments.value("-C")
+    if callback is not None:
+        walker.run_string(callback, call.scope.copy(), Output(None), call.context.through(f"{call.name} -C"))
     names = [f.text for f in arguments.positionals] or ["REPLY"]
     array = arguments.value("-a")
     text = call.stdin.text

@@ -91,8 +91,11 @@ def _config(walker: Caller, call: Call, fields: list[Field]) -> Output | None:
     if not changing and (reads or len(words) == 1):
         return Output(None)
     walker.record.read_only = False
+    file = arguments.value("-f") or arguments.value("--file")
     scope = (
-        "~/.gitconfig"
+        file.text
+        if file is not None
+        else "~/.gitconfig"
         if arguments.has("--global")
         else "/etc/gitconfig"
         if arguments.has("--system")

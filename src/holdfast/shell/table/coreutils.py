@@ -71,4 +71,5 @@ TABLE = {
     "find|gfind": {"ro": True, "handler": "find"},
     "fd|fdfind": {"ro": True, "pos": ["text", "read"], "opts": {"-e": "val", "--extension": "val", "-t": "val", "--type": "val", "-d": "val", "--max-depth": "val", "-E": "val", "--exclude": "val", "-x": "argv", "--exec": "argv", "-X": "argv", "--exec-batch": "argv", "-S": "val", "--size": "val", "--changed-within": "val", "--changed-before": "val", "-c": "val", "-j": "val"}, "handler": "fd"},
     "watch": {"pos": "cmdline", "opts": {"-n": "val", "--interval": "val", "-q": "val"}, "ro": True},
+    "file": {"ro": True, "pos": "read", "opts": {"-f": "read", "-m": "read", "-F": "val", "-P": "val", "-e": "val"}, "when": [["-C|--compile", {"ro": False}]]},
 }  # fmt: skip
