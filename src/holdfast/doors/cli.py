@@ -17,6 +17,7 @@ COMMANDS = (
     LazyCommand("tour", "holdfast.doors.cli_chat:tour", "See what Holdfast does, in two minutes.", WORK),
     LazyCommand("serve", "holdfast.doors.cli_serve:serve", "Open the page: chat, approvals, record, settings.", WORK),
     LazyCommand("approvals", "holdfast.doors.cli_approvals:approvals_group", "Answer what waits for you.", WORK),
+    LazyCommand("mode", "holdfast.doors.cli_mode:mode", "Show or switch a session's mode.", WORK),
     LazyCommand("continue", "holdfast.doors.cli_continue:continue_command", "Go on with an older thread.", WORK),
     LazyCommand("attach", "holdfast.doors.cli_attach:attach", "Put a coding agent under control.", WORK),
     LazyCommand("detach", "holdfast.doors.cli_attach:detach", "Release a coding agent again.", WORK),
