@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -215,8 +216,9 @@ def spelled(command: SimpleCommand) -> str:
     called = command.argv[0] if command.argv else command.name
     if "/" in called and _SYSTEM_PROGRAM.match(called):
         called = called.rpartition("/")[2]
-    if not command.text.startswith(command.name):
-        return command.text
+    if not command.text.startswith(command.name) or re.search(r"\s", called):
+        # a name with a blank in it: `'git status'` is one strange program, no git
+        return shlex.join(command.argv) if command.argv else command.text
     rest = command.text[len(command.name) :].lstrip(" ")
     return f"{called} {rest}" if rest else called
 
