@@ -52,7 +52,9 @@ class Counting(Model):
         made = sum(1 for item in given if not isinstance(item, str) and item.get("type") == "function_call_output")
         if made < self._turns:
             arguments = json.dumps({"path": f"file-{made}.txt"})
-            return [ResponseFunctionToolCall(type="function_call", call_id=f"c{made}", name="read", arguments=arguments)]
+            # As OpenAI's own ids are: long and random.
+            call_id = f"call_{made:08d}aBcDeFgHiJkLmNoP"
+            return [ResponseFunctionToolCall(type="function_call", call_id=call_id, name="read", arguments=arguments)]
         content = [ResponseOutputText(type="output_text", text="done", annotations=[])]
         return [ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=content)]
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -42,7 +43,7 @@ _WELL_KNOWN: tuple[tuple[str, str, str], ...] = (
     ("glm", "https://open.bigmodel.cn/api/paas/v4", "ZHIPUAI_API_KEY"),
 )
 _OPENAI = "https://api.openai.com/v1"
-_LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal")
+_LOCAL_HOSTS = ("localhost", "0.0.0.0", "host.docker.internal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,12 @@ def _endpoint(name: str, own: ModelSettings) -> tuple[str, str]:
 
 
 def is_local(url: str) -> bool:
+    """Whether an address is this machine's own: by its name or its number, never by how a name begins."""
     host = urlsplit(url).hostname or ""
-    return host in _LOCAL_HOSTS or host.startswith("127.")
+    try:
+        return ip_address(host).is_loopback or host in _LOCAL_HOSTS
+    except ValueError:
+        return host in _LOCAL_HOSTS
 
 
 def key_for(choice: ModelChoice, home: Home, environ: Mapping[str, str] | None = None) -> str | None:
