@@ -162,3 +162,28 @@ def test_ansi_strings(source: str, value: str) -> None:
 def test_expansion(command: str, argv: tuple[str, ...]) -> None:
     reading = read_command(command, cwd="/w", home="/home/u")
     assert reading.simple_commands[-1].argv == argv
+
+
+@pytest.mark.parametrize("command", ["x=$((cd sub; touch z))", "((touch z))", "$((rm -rf /))"])
+def test_PE5_a_command_dressed_as_arithmetic_is_read_as_a_command(command: str) -> None:
+    """bash refuses it when it runs, zsh runs it."""
+    assert not read_command(command).read_only
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo $((1 + x))",
+        "((i++))",
+        "echo $((a - b))",
+        "echo $((a -b / c))",
+        "((a > b && c < d))",
+        "echo $(( $(wc -l < f) + 1 ))",
+    ],
+)
+def test_PE8_arithmetic_changes_nothing(command: str) -> None:
+    assert read_command(command).read_only
+
+
+def test_PE5_a_name_with_a_space_is_not_the_program_before_the_space() -> None:
+    assert read_command("'git status'").simple_commands[0].text == "'git status'"

@@ -19,6 +19,7 @@ from holdfast.shell.syntax import TooComplex
 # ruff: noqa: SIM905 - long lists of words read better as text
 
 _SAFE_WORD = re.compile(r"[\w@%+=:,./~^-]+\Z")
+_SAFE_NAME = re.compile(r"[^\s'\"|&;<>()$`\\]+\Z")
 _BIN = re.compile(r"(?:/(?:usr|opt|run)(?:/[\w.@+-]+)*)?/s?bin/[^/]+\Z|/nix/store/.*/bin/[^/]+\Z|/snap/bin/[^/]+\Z")
 _UNKNOWN = Output(None)
 _CODE_VARIABLES = frozenset(
@@ -80,8 +81,9 @@ class Caller(Entries):
 
     def command(self, name: str, fields: list[Field], context: Context) -> SimpleCommand:
         argv = tuple(f.text for f in fields)
+        plain = fields[0].dynamic or _SAFE_NAME.match(name) is not None
         words = [
-            name,
+            name if plain else _quoted(name),  # `'git status'` is one strange name, not git
             *(f.text if f.dynamic or f.glob or _SAFE_WORD.match(f.text) else _quoted(f.text) for f in fields[1:]),
         ]
         dynamic = any(f.dynamic for f in fields)

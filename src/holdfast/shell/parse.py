@@ -217,7 +217,7 @@ class Parser(WordReader):
             self.skip_blank()
             if not self.text.startswith("((", self.position):
                 raise ShellSyntaxError("the variable of the loop is missing", self.position)
-            header = self.arithmetic_words()
+            header = self.arithmetic_words(loop=True)
             self.skip_separator()
             return Compound("cfor", [self.loop_body()], words=header, start=start, end=self.position)
         self.position = match.end()

@@ -29,6 +29,11 @@ _COMMENT = re.compile(r"#[^\n]*")
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!\-]")
 _BRACED_NAME = re.compile(r"(?P<prefix>[!#]?)(?P<name>[A-Za-z_]\w*|[0-9]+|[@*?$!#\-])")
 _OPERATOR = re.compile(r":?[-=?+]|##?|%%?|//|/#|/%|/|\^\^?|,,?|@|:")
+# bash calls `$((touch x))` bad arithmetic, zsh runs it: what reads like a command is read as one.
+_NOT_ARITHMETIC = re.compile(
+    r";|\b[A-Za-z_]\w*[ \t]+(?:[A-Za-z_.~]|/[A-Za-z])|[ \t]-[A-Za-z]+[ \t]+(?:[A-Za-z_.~\"']|/(?!\s))"
+)
+_INSIDE = re.compile(r"\$\([^()]*\)|\$\{[^}]*\}|`[^`]*`")
 _EXTGLOB = re.compile(r"[?*+@!]\Z")
 _ESCAPES = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
@@ -335,6 +340,7 @@ class WordReader:
     def backquotes(self, quoted: bool) -> Substitution:
         from holdfast.shell.parse import Parser  # noqa: PLC0415 - grammar and words need each other
 
+        self.step()
         start = self.position
         at = start + 1
         while at < self.length and self.text[at] != "`":
@@ -381,13 +387,16 @@ class WordReader:
 
     def try_arithmetic(self, begin: int) -> Arithmetic | None:
         end = self.arithmetic_end(begin)
-        if end < 0:
+        if end < 0 or self.reads_like_a_command(begin, end):
             return None
         start = self.position
         reader = type(self)(self.text[begin:end], self.depth, self.budget)
         parts = reader.parts_until("", _IN_DOUBLE)
         self.position = end + 2
         return Arithmetic(parts, self.text[start : self.position])
+
+    def reads_like_a_command(self, begin: int, end: int) -> bool:
+        return _NOT_ARITHMETIC.search(_INSIDE.sub("1", self.text[begin:end])) is not None
 
     def arithmetic_end(self, begin: int) -> int:
         depth = 0
@@ -406,12 +415,14 @@ class WordReader:
             at += 1
         return -1
 
-    def arithmetic_words(self) -> list[Word]:
+    def arithmetic_words(self, loop: bool = False) -> list[Word]:
         """`((...))` as a command or a loop header."""
         begin = self.position + 2
         end = self.arithmetic_end(begin)
         if end < 0:
             raise ShellSyntaxError("'))' is missing", begin)
+        if not loop and self.reads_like_a_command(begin, end):
+            raise ShellSyntaxError("no arithmetic", begin)
         reader = type(self)(self.text[begin:end], self.depth, self.budget)
         word = Word(reader.parts_until("", _IN_DOUBLE), self.text[begin:end])
         self.position = end + 2
