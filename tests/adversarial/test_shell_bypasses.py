@@ -62,6 +62,8 @@ DELETES_SRC = [
     "rm${IFS}-rf${IFS}src",
     "{rm,-rf,src}",
     "rm -rf s{r,}c",
+    "<()rm -rf src",
+    ">( )rm -rf src",
     "D=src; rm -rf $D",
     'D=src; rm -rf "$PWD/$D"',
     "cd . && rm -rf src",

@@ -182,6 +182,8 @@ class Expander:
         if isinstance(part, Substitution):
             output = self.run(part, scope)
             if part.direction:
+                if not part.script.items:  # bash makes nothing of `<()`, so `<()rm` is `rm`
+                    return [Field("")]
                 path = f"/dev/fd/{63 + len(scope.files)}"
                 if output.text is not None:
                     scope.files[path] = output.text
