@@ -68,7 +68,8 @@ def shell(walker: Caller, call: Call) -> Output:
     if code is not None:
         child.positional, child.positional_known = rest[1:], True
         walker.record.structured = True
-        return walker.run_string(code, child, call.stdin, inner)
+        before = len(walker.record.commands)
+        return _noted(walker, call, walker.run_string(code, child, call.stdin, inner), before)
     if rest and not from_stdin:
         walker.note(call)
         child.positional, child.positional_known = rest[1:], True
@@ -107,6 +108,13 @@ def _from_input(walker: Caller, call: Call, child: object, interactive: bool) ->
     return Output(None, FROM_SHELL)
 
 
+def _noted(walker: Caller, call: Call, output: Output, before: int) -> Output:
+    """Text that runs no program (`eval a=1`) leaves the one that read it as what ran."""
+    if len(walker.record.commands) == before:
+        walker.note(call)
+    return output
+
+
 def evaluate(walker: Caller, call: Call) -> Output:
     fields = call.fields[1:] if call.fields and call.fields[0].text == "--" else call.fields
     text = " ".join(f.text for f in fields)
@@ -116,9 +124,10 @@ def evaluate(walker: Caller, call: Call) -> Output:
     if not text.strip():
         walker.note(call)
         return Output("")
+    before = len(walker.record.commands)
     joined = Field(text, any(f.dynamic for f in fields), taint=taint)
     walker.record.structured = True
-    return walker.run_string(joined, call.scope, call.stdin, call.context.through("eval"))
+    return _noted(walker, call, walker.run_string(joined, call.scope, call.stdin, call.context.through("eval")), before)
 
 
 def source(walker: Caller, call: Call) -> Output:

@@ -47,6 +47,7 @@ _WRITES = re.compile(
     re.IGNORECASE,
 )
 
+MAX_STATEMENT = 8192
 _CALLS = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 # Functions and keywords before a parenthesis that compute and change nothing.
 _PLAIN_FUNCTIONS = frozenset(
@@ -61,6 +62,9 @@ _PLAIN_FUNCTIONS = frozenset(
 
 
 def read_sql(walker: Caller, statement: Field, call: Call) -> None:
+    if len(statement.text) > MAX_STATEMENT:
+        walker.record.cannot_know("the statement is longer than is followed")
+        statement = Field(statement.text[:MAX_STATEMENT], statement.dynamic, taint=statement.taint)
     text = _COMMENTS.sub(" '' ", statement.text)
     record, by = walker.record, call.command
     runs = _RUNS.search(statement.text)
