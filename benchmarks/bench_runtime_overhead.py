@@ -3,13 +3,12 @@
 Both sides drive the same in-process model through the same number of turns with the same tool, one call a turn. The
 difference is everything Holdfast adds: judging, recording each step durably in SQLite, the audit, measuring.
 
-    python benchmarks/bench_runtime_overhead.py [--turns 50] [--rounds 5]
+    python benchmarks/bench_runtime_overhead.py [--turns 50] [--rounds 8] [--json]
 """
 
 import argparse
 import asyncio
 import json
-import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -38,6 +37,7 @@ from holdfast.runtime.tool import Tool, ToolOutput
 from holdfast.store.config_file import Inline
 from holdfast.store.home import Home
 
+LIMIT_MS = 3.0
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TEXT = "a line of a file that somebody reads\n" * 40
 
@@ -136,23 +136,30 @@ async def controlled(turns):
         return took
 
 
-async def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--turns", type=int, default=50)
-    parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
+async def measured(turns, rounds):
+    """Seconds of the quickest round of each: whatever else the machine does can only make one slower."""
     set_tracing_disabled(True)
     await bare(3)
     await controlled(3)
-    rows = [(await bare(given.turns), await controlled(given.turns)) for _ in range(given.rounds)]
-    plain, ours = (statistics.median(column) for column in zip(*rows, strict=True))
-    extra = statistics.median(mine - theirs for theirs, mine in rows) / given.turns * 1000
-    print(f"{given.turns} turns, one tool call each; median of {given.rounds} rounds")
-    print(f"  bare openai-agents   {plain / given.turns * 1000:7.2f} ms a call")
-    print(f"  through the plane    {ours / given.turns * 1000:7.2f} ms a call")
-    print(f"  added by the plane   {extra:7.2f} ms a call (limit 3)")
-    return extra
+    rows = [(await bare(turns), await controlled(turns)) for _ in range(rounds)]
+    return min(theirs for theirs, _ in rows), min(ours for _, ours in rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=50)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    theirs, ours = (seconds / given.turns * 1000 for seconds in asyncio.run(measured(given.turns, given.rounds)))
+    if given.json:
+        print(json.dumps({"bare_ms": theirs, "holdfast_ms": ours, "added_ms": ours - theirs, "limit_ms": LIMIT_MS}))
+        return
+    print(f"{given.turns} turns, one tool call each; the quickest of {given.rounds} rounds")
+    print(f"  bare openai-agents   {theirs:7.2f} ms a call")
+    print(f"  through the plane    {ours:7.2f} ms a call")
+    print(f"  added by the plane   {ours - theirs:7.2f} ms a call (limit {LIMIT_MS:g})")
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

@@ -121,7 +121,7 @@ class ControlledModel(Model):
         return await self._accepted(answer, request, tools)
 
     def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        raise NotImplementedError("Holdfast streams to its own watchers; the runner asks for whole answers")
+        raise RuntimeError("Holdfast streams to its own watchers; the runner asks for whole answers")
 
     # before
 

@@ -10,7 +10,7 @@ HELP = Phrase(
 I am Holdfast's offline model: no network, no key, no intelligence. I know a few plain requests and carry them out with
 the real tools, under the same permissions as any model. Try:
 
-- `read README.md`, `list files`, `find files matching *.py`, `search for TODO in src`
+- `read README.md`, `list files`, `find files matching *.py`, `search for hello in src`
 - `write a file notes.txt with some text`, `replace old with new in notes.txt`, `rename a.txt to b.txt`, `delete a.txt`
 - run `git status`, `run the tests`, `fetch https://example.com`
 - `summarise this folder`, `make a plan to ...`, `ask a sub-agent to read README.md`
@@ -21,7 +21,7 @@ For a real model set `model` in your configuration; `/model` shows how.""",
 我是 Holdfast 的离线模型：不联网、不需要密钥，也没有智能。
 我只认识一些简单的请求，并用真实的工具执行，权限与任何模型相同。试试：
 
-- `读取 README.md`、`列出文件`、`查找匹配 *.py 的文件`、`在 src 里搜索 TODO`
+- `读取 README.md`、`列出文件`、`查找匹配 *.py 的文件`、`在 src 里搜索 你好`
 - `创建文件 notes.txt 内容为 一些文字`、`把 notes.txt 里的 旧 改成 新`、`把 a.txt 重命名为 b.txt`、`删除 a.txt`
 - 运行 `git status`、`运行测试`、`抓取 https://example.com`
 - `总结这个文件夹`、`制定一个计划`、`让子代理读取 README.md`
@@ -32,9 +32,9 @@ For a real model set `model` in your configuration; `/model` shows how.""",
 UNKNOWN = Phrase(
     "offline.unknown",
     "I am Holdfast's offline model and do not understand that. I only know plain requests such as `read README.md`, "
-    "`search for TODO`, run `git status` or `summarise this folder`; `help` lists them. `/model` shows how to use a "
+    "`search for hello`, run `git status` or `summarise this folder`; `help` lists them. `/model` shows how to use a "
     "real model.",
-    "我是 Holdfast 的离线模型，没有听懂。我只认识简单的请求，例如 `读取 README.md`、`搜索 TODO`、运行 `git status`、"
+    "我是 Holdfast 的离线模型，没有听懂。我只认识简单的请求，例如 `读取 README.md`、`搜索 你好`、运行 `git status`、"
     "`总结这个文件夹`；输入 `帮助` 查看全部。`/model` 会告诉你如何使用真正的模型。",
 )
 WELCOME = Phrase("offline.welcome", "You are welcome.", "不客气。")

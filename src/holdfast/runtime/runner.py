@@ -64,6 +64,7 @@ class Conversation:
         inline: ModelParams | None = None,
         answer_by_itself: Callable[[Any], str | None] = lambda approval: None,
         models: ModelShelf | None = None,
+        in_thread: bool = False,
     ) -> None:
         self._control = control
         self._session = session
@@ -74,7 +75,7 @@ class Conversation:
         self.interactive = interactive
         self._inline = inline
         self._answer_by_itself = answer_by_itself
-        self._judge = Judge(control.plane)
+        self._judge = Judge(control.plane, in_thread=in_thread)
         self._ledger = Ledger(control.store, session.id, self.models.choice)
         self._memory: dict[str, Any] = {}
         self._bootstrap = ""
