@@ -87,8 +87,10 @@ def executed(cage, command):
     return lines[1:]  # the first is the eval that runs it
 
 
-LOOKED_THROUGH = re.compile(r"(?:(?:command|exec|builtin|time|timeout 1)(?: |\Z))+")
-NO_PROGRAM = re.compile(r"[a-z_]\w*\+?=\S*|[a-z_]\w*=\(.*\)|\[\[ -n a \]\]|\(\(.*\)\)", re.DOTALL)
+LOOKED_THROUGH = re.compile(r"(?:(?:command(?: --)?|exec|builtin|time|timeout 1)(?: |\Z))+")
+NO_PROGRAM = re.compile(
+    r"(?:eval )?'?[a-z_]\w*\+?=(?:\S*|\(.*\))'?|\[\[ -n a \]\]|\(\(.*\)\)|(?:for|select|case) .*", re.DOTALL
+)
 
 
 def is_harmless(line):

@@ -105,10 +105,12 @@ class Parser(WordReader):
         while True:
             self.skip_blank()
             if self.keyword() == "!":
+                if commands:
+                    raise ShellSyntaxError("unexpected '!'", self.position)
                 negated = not negated
                 self.position += 1
                 continue
-            if self.keyword() == "time":
+            if self.keyword() == "time" and not commands:  # behind a `|` it is the program of that name
                 self.position += 4
                 self.skip_blank()
                 if self.text.startswith("-p", self.position):
@@ -187,7 +189,7 @@ class Parser(WordReader):
                 self.position = name.end()
                 self.skip_blank()
             return Compound("coproc", [Sequence([self.command()], [""])], start=start, end=self.position)
-        if keyword == "in":
+        if keyword in ("in", "time"):
             return None
         raise ShellSyntaxError(f"unexpected {keyword!r}", start)
 
