@@ -34,7 +34,7 @@ from holdfast.policies.compaction import Compaction
 from holdfast.policies.context_gate import ContextGate
 from holdfast.policies.doom_loop import DoomLoop
 from holdfast.policies.hard_limits import HardLimitsPolicy
-from holdfast.policies.hard_limits.protected import standard_protection
+from holdfast.policies.hard_limits.protected import glob_of, standard_protection
 from holdfast.policies.memory_proposals import MemoryProposals
 from holdfast.policies.modes import ModesPolicy
 from holdfast.policies.permission import PermissionPolicy
@@ -48,10 +48,11 @@ from holdfast.rule_index import RuleIndex, rule_list
 from holdfast.rule_proposals import propose_rules
 from holdfast.shell import CommandReading, CommandTable, default_table, read_command
 from holdfast.store import tokenizer
+from holdfast.store.attached import files_with_token, stamp
 from holdfast.store.config_file import ConfigError, Inline, LoadedConfig
 from holdfast.store.config_watch import ConfigWatcher
 from holdfast.store.config_write import add_rule
-from holdfast.store.home import Home
+from holdfast.store.home import Home, own_pids, own_port
 from holdfast.store.interface import Store
 from holdfast.store.memory_files import MemoryFiles
 from holdfast.store.outputs import OutputStore
@@ -68,6 +69,8 @@ class InForce:
     index: RuleIndex
     policies: tuple[Policy, ...]
     table: CommandTable
+    guarded: tuple[int, ...] = ()
+    """What the limits that guard Holdfast itself were built from."""
 
 
 class Control:
@@ -128,21 +131,27 @@ class Control:
     def in_force(self) -> InForce:
         """The policies of the latest good configuration."""
         config = self._watcher.current()
+        guarded = stamp(self.home)
         known = self._in_force
-        if known is not None and known.config is config:
+        if known is not None and known.config is config and known.guarded == guarded:
             return known
         with self._lock:
-            if self._in_force is None or self._in_force.config is not config:
-                self._in_force = self._build(config)
+            known = self._in_force
+            if known is None or known.config is not config or known.guarded != guarded:
+                known = self._in_force = self._build(config, guarded)
                 self._examiners.clear()
-            return self._in_force
+            return known
 
-    def _build(self, config: LoadedConfig) -> InForce:
+    def _build(self, config: LoadedConfig, guarded: tuple[int, ...]) -> InForce:
         runtime = config.settings.runtime
         index = rules_in_force(config, self.home)
         protected = standard_protection(
             home=os.path.realpath(self.home.root),
             user_home=os.path.realpath(Path.home()),
+            ports=own_port(self.home),
+            pids=own_pids(self.home),
+            further=(glob_of(str(Path(__file__).resolve().parent)) + "/**",),
+            secrets=map(os.path.realpath, files_with_token(self.home)),
         )
         policies: tuple[Policy, ...] = (
             UserHooks(runtime.hooks),
@@ -162,7 +171,7 @@ class Control:
         table = default_table()
         if runtime.shell.commands:
             table = table.extended(runtime.shell.commands)
-        return InForce(config, index, policies, table)
+        return InForce(config, index, policies, table, guarded)
 
     def _hooks_for(self, settings: HookSettings) -> PythonHooks:
         """One process for the user's own hooks, kept while its settings stay the same."""

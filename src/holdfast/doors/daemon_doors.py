@@ -77,13 +77,6 @@ def write_pids(doors: Doors, *pids: int) -> None:
     os.pwrite(doors.lock, " ".join(map(str, pids)).encode(), 0)
 
 
-def pids_of(run: Path) -> tuple[int, ...]:
-    try:
-        return tuple(int(word) for word in (run / LOCK_NAME).read_text().split())
-    except (OSError, ValueError):
-        return ()
-
-
 def write_private(path: Path, data: bytes) -> None:
     """A file that only its owner can read, replaced as a whole."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")

@@ -24,11 +24,10 @@ from holdfast.doors.daemon_doors import (
     AlreadyRunning,
     Doors,
     open_doors,
-    pids_of,
     write_pids,
     write_private,
 )
-from holdfast.store.home import Home
+from holdfast.store.home import Home, own_pids
 
 START_SECONDS = 10.0
 _PORTS = range(20_000, 32_000)
@@ -129,7 +128,7 @@ def stop(home: Home, seconds: float = 5.0) -> bool:
     """Ask the daemon to end; True when none runs any more."""
     if not is_alive(home):
         return True
-    for pid in pids_of(home.run):
+    for pid in own_pids(home):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
     return _wait(lambda: not is_alive(home, 0.2), seconds)

@@ -1,22 +1,30 @@
 // Holdfast in OpenCode: hands each hook to the local daemon and does what it answers. No dependencies.
 // OpenCode knows no hook timeout and loads a broken plugin as none at all, so this file sets its own deadlines, says
 // hello at start (the doctor looks for it), and blocks whatever is not known to only read when nobody answers.
-const READS = new Set(["read", "list", "glob", "grep", "todoread"])
+const READS = new Set(["read", "list", "glob", "grep", "lsp", "todoread"])
 const SHORT = 5_000
+const START = 15_000
 
-export const Holdfast = async ({ directory, worktree }, options = {}) => {
-  const { socket, deadline = 310_000, start = [] } = options
+export const Holdfast = async ({ client, directory, worktree }, options = {}) => {
+  const { socket, deadline = 310, start = [] } = options
   const cwd = directory ?? worktree ?? ""
-  const parents = new Map()
+  const parents = new Map() // child session -> its root session
+  const agents = new Map() // child session -> the name of its agent
+  const turns = new Map() // session -> id of the user message that is being answered
+  const compacting = new Set()
+  const measured = new Map()
+  const told = new Set() // calls whose failure was told; an update may come more than once
+  let servers = []
+  let limits = null
   let starting = null
 
-  const post = async (payload, patience) => {
-    const reply = await fetch("http://localhost/hook/opencode", {
+  const post = async (payload, milliseconds) => {
+    const reply = await fetch(`http://localhost/hook/opencode?deadline=${deadline}`, {
       unix: socket,
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ cwd, ...payload }),
-      signal: AbortSignal.timeout(patience),
+      body: JSON.stringify({ cwd, servers, ...payload }),
+      signal: AbortSignal.timeout(milliseconds),
     })
     if (!reply.ok) throw new Error(`the daemon answered ${reply.status}`)
     return await reply.json()
@@ -27,51 +35,114 @@ export const Holdfast = async ({ directory, worktree }, options = {}) => {
     if (!start.length) return
     starting ??= (async () => {
       const child = Bun.spawn(start, { stdin: "ignore", stdout: "ignore", stderr: "ignore" })
-      await Promise.race([child.exited, new Promise((resolve) => setTimeout(resolve, SHORT))])
+      await Promise.race([child.exited, new Promise((resolve) => setTimeout(resolve, START))])
     })().finally(() => {
       starting = null
     })
     await starting
   }
 
-  const ask = async (payload, patience = deadline) => {
+  const ask = async (payload, milliseconds = deadline * 1000) => {
     try {
-      return await post(payload, patience)
+      return await post(payload, milliseconds)
     } catch (error) {
       if (error?.name === "TimeoutError") throw error
       await revive()
-      return await post(payload, patience)
+      return await post(payload, milliseconds)
+    }
+  }
+
+  const show = async (message) => {
+    if (!message) return
+    try {
+      await client.tui.showToast({ body: { title: "Holdfast", message, variant: "warning", duration: 10_000 } })
+    } catch {
+      console.error(`holdfast: ${message}`)
     }
   }
 
   const tell = async (payload) => {
     try {
-      return await ask(payload, SHORT)
+      const answer = await ask(payload, SHORT)
+      if (answer.notice) void show(answer.notice)
+      return answer
     } catch (error) {
       console.error(`holdfast: ${payload.hook}: ${error?.message ?? error}`)
       return {}
     }
   }
 
-  const subagent = (sessionID) => {
-    const parent = parents.get(sessionID)
-    return parent ? { sessionID: parent.root, subagent: parent.agent || sessionID } : { sessionID }
+  // A sub-agent works in a session of its own; it belongs to the session that started it.
+  const rootOf = async (sessionID) => {
+    if (!parents.has(sessionID)) {
+      let parent
+      try {
+        parent = (await client.session.get({ path: { id: sessionID } })).data?.parentID
+      } catch {
+        parent = undefined
+      }
+      parents.set(sessionID, parent ? await rootOf(parent) : sessionID)
+    }
+    return parents.get(sessionID)
   }
 
-  await tell({ hook: "plugin.loaded", sessionID: "" })
+  const whose = async (sessionID) => {
+    const root = await rootOf(sessionID)
+    const messageID = turns.get(root) ?? ""
+    if (root === sessionID) return { sessionID, messageID }
+    return { sessionID: root, messageID, subagent: `${agents.get(sessionID) ?? "agent"}#${sessionID}` }
+  }
+
+  const limitOf = async (provider, model) => {
+    if (limits === null) {
+      limits = new Map()
+      try {
+        for (const one of (await client.config.providers()).data?.providers ?? []) {
+          for (const [id, about] of Object.entries(one.models ?? {})) limits.set(`${one.id}/${id}`, about.limit ?? {})
+        }
+      } catch {
+        limits = null
+      }
+    }
+    return limits?.get(`${provider}/${model}`) ?? {}
+  }
+
+  const measure = async (info) => {
+    const { input = 0, output = 0, reasoning = 0, cache = {} } = info.tokens ?? {}
+    const used = input + (cache.read ?? 0) + (cache.write ?? 0) + output + reasoning
+    if (!used || info.summary || measured.get(info.sessionID) === used) return
+    measured.set(info.sessionID, used)
+    const limit = await limitOf(info.providerID, info.modelID)
+    await tell({
+      hook: "context.measured",
+      ...(await whose(info.sessionID)),
+      used,
+      window: limit.context,
+      output_limit: limit.output,
+      model: info.modelID ?? "",
+    })
+  }
+
+  void tell({ hook: "plugin.loaded", sessionID: "" })
 
   return {
+    config: async (config) => {
+      servers = Object.keys(config?.mcp ?? {})
+    },
+
     "chat.message": async (input, output) => {
-      const text = (output.parts ?? [])
-        .filter((part) => part.type === "text" && !part.synthetic)
-        .map((part) => part.text)
-        .join("\n")
+      const { sessionID } = input
+      if (input.agent) agents.set(sessionID, input.agent)
+      const parts = (output.parts ?? []).filter((part) => part.type === "text")
+      const own = parts.filter((part) => !part.synthetic)
+      const root = await rootOf(sessionID)
+      if (root === sessionID) turns.set(root, output.message?.id ?? input.messageID ?? "")
       await tell({
         hook: "chat.message",
-        ...subagent(input.sessionID),
-        messageID: output.message?.id ?? input.messageID ?? "",
-        model: output.message?.model?.modelID ?? "",
-        text,
+        ...(await whose(sessionID)),
+        model: output.message?.model?.modelID ?? input.model?.modelID ?? "",
+        text: (own.length ? own : parts).map((part) => part.text).join("\n"),
+        typed: own.length > 0 && root === sessionID,
       })
     },
 
@@ -80,7 +151,7 @@ export const Holdfast = async ({ directory, worktree }, options = {}) => {
       try {
         answer = await ask({
           hook: "tool.execute.before",
-          ...subagent(input.sessionID),
+          ...(await whose(input.sessionID)),
           callID: input.callID,
           tool: input.tool,
           args: output.args,
@@ -91,6 +162,7 @@ export const Holdfast = async ({ directory, worktree }, options = {}) => {
           `Holdfast itself failed (${error?.message ?? error}), so this call was blocked. Run \`holdfast doctor opencode\`.`,
         )
       }
+      if (answer.notice) void show(answer.notice)
       if (answer.deny !== undefined) throw new Error(answer.deny)
       if (answer.allow !== true && !READS.has(input.tool)) throw new Error("Holdfast gave no decision; blocked.")
       // Only changes in place reach the tool.
@@ -100,37 +172,70 @@ export const Holdfast = async ({ directory, worktree }, options = {}) => {
     "tool.execute.after": async (input, output) => {
       const answer = await tell({
         hook: "tool.execute.after",
-        ...subagent(input.sessionID),
+        ...(await whose(input.sessionID)),
         callID: input.callID,
         tool: input.tool,
         args: input.args ?? {},
         output: output.output ?? output.content ?? "",
         metadata: { exit: output.metadata?.exit, outputPath: output.metadata?.outputPath },
       })
-      if (answer.output === undefined) return
-      if (output.content) output.content = [{ type: "text", text: answer.output }]
-      else output.output = answer.output
+      const note = answer.context ? `\n\n${answer.context}` : ""
+      if (answer.output === undefined && !note) return
+      if (output.content) {
+        if (answer.output !== undefined) output.content = [{ type: "text", text: answer.output }]
+        if (note) output.content.push({ type: "text", text: answer.context })
+      } else {
+        output.output = (answer.output ?? output.output ?? "") + note
+      }
+    },
+
+    // Also asked for titles and summaries, which name no session; those get nothing.
+    "experimental.chat.system.transform": async (input, output) => {
+      if (!input?.sessionID || compacting.has(input.sessionID)) return
+      const answer = await tell({ hook: "chat.system", ...(await whose(input.sessionID)) })
+      if (answer.context) output.system.push(answer.context)
+    },
+
+    "experimental.session.compacting": async (input) => {
+      compacting.add(input.sessionID)
+      await tell({ hook: "compacting", ...(await whose(input.sessionID)) })
+    },
+
+    // While compacting, the text is the summary: what is appended here reaches the working model word for word.
+    "experimental.text.complete": async (input, output) => {
+      if (!output.text) return
+      if (compacting.delete(input.sessionID)) {
+        const answer = await tell({ hook: "compacted", ...(await whose(input.sessionID)), summary: output.text })
+        if (answer.context) output.text += `\n\n${answer.context}`
+      } else {
+        void (async () => tell({ hook: "assistant.text", ...(await whose(input.sessionID)), text: output.text }))()
+      }
     },
 
     event: async ({ event }) => {
       const { type, properties } = event
-      if (type === "session.created" || type === "session.updated") {
-        const { id, parentID, title } = properties.info ?? {}
-        if (parentID && !parents.has(id)) {
-          parents.set(id, { root: parents.get(parentID)?.root ?? parentID, agent: title ?? "" })
-        } else if (type === "session.created") {
-          await tell({ hook: "session.created", sessionID: id, title: title ?? "" })
+      if (type === "session.created") {
+        const { id, parentID } = properties.info ?? {}
+        if (id && parentID) parents.set(id, await rootOf(parentID))
+        else if (id) {
+          parents.set(id, id)
+          await tell({ hook: type, sessionID: id })
         }
-      } else if (type === "session.compacted") {
-        await tell({ hook: type, ...subagent(properties.sessionID) })
-      } else if (type === "session.deleted") {
-        await tell({ hook: type, ...subagent(properties.info?.id ?? "") })
+      } else if (type === "session.compacted" && compacting.delete(properties.sessionID)) {
+        await tell({ hook: "compacted", ...(await whose(properties.sessionID)) })
+      } else if (type === "session.deleted" && properties.info?.id) {
+        await tell({ hook: type, ...(await whose(properties.info.id)) })
+        for (const known of [parents, agents, turns, measured]) known.delete(properties.info.id)
+      } else if (type === "message.updated" && properties.info?.role === "assistant" && properties.info.time?.completed) {
+        await measure(properties.info)
       } else if (type === "message.part.updated" && properties.part?.type === "tool") {
         const { part } = properties
-        if (part.state?.status !== "error") return
+        if (part.state?.status !== "error" || told.has(part.callID)) return
+        if (told.size > 10_000) told.clear()
+        told.add(part.callID)
         await tell({
           hook: "tool.failed",
-          ...subagent(part.sessionID),
+          ...(await whose(part.sessionID)),
           callID: part.callID,
           tool: part.tool,
           args: part.state.input ?? {},

@@ -182,3 +182,20 @@ def _homes(environ: Mapping[str, str]) -> set[Path]:
     with contextlib.suppress(KeyError):
         homes.add(os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir))
     return {Path(home) for home in homes}
+
+
+def own_port(home: Home) -> tuple[int, ...]:
+    """Where the daemon listens on loopback; empty when it never did."""
+    return _numbers(home.run / "port")
+
+
+def own_pids(home: Home) -> tuple[int, ...]:
+    """The daemon's processes, as far as it wrote them down."""
+    return _numbers(home.run / "daemon.lock")
+
+
+def _numbers(path: Path) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in path.read_text().split())
+    except (OSError, ValueError):
+        return ()

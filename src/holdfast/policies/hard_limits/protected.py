@@ -118,16 +118,18 @@ def standard_protection(
     ports: Iterable[int] = (),
     pids: Iterable[int] = (),
     further: Iterable[str] = (),
+    secrets: Iterable[str] = (),
 ) -> Protected:
     """What is guarded on every machine. `home` is Holdfast's home, `further` more paths that may not be changed
-    (the installed program, a host's settings in an unusual place)."""
+    (the installed program, a host's settings in an unusual place), `secrets` files that hold our token."""
     home = home.rstrip("/") or "/"
     return Protected(
         user_home=user_home.rstrip("/") or "/",
         never_changed=(glob_of(home) + "/**", *HOST_SETTINGS, *further),
         never_read=tuple(glob_of(f"{home}/{name}") for name in ("run", "credentials", "data"))
         + tuple(glob_of(f"{home}/{name}") + "/**" for name in ("run", "data"))
-        + (glob_of(f"{home}/credentials") + "*",),
+        + (glob_of(f"{home}/credentials") + "*",)
+        + tuple(map(glob_of, secrets)),
         never_deleted=HOST_FOLDERS,
         always_readable=(glob_of(f"{home}/data/outputs") + "/**",),
         ports=frozenset(ports),
