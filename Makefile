@@ -26,8 +26,8 @@ help: ## list the targets
 run: $(VENV)/.runtime ## set up, then start the terminal chat (no key, no root, no Node needed)
 	@$(BIN)/holdfast chat $(ARGS)
 
-check: lint ## the quick loop: lint, types, import contracts, unit tests
-	$(BIN)/pytest -n $(WORKERS) -m "not e2e and not full and not alone" $(ARGS)
+check: lint ## the quick loop: lint, types, import contracts, unit tests with few examples each
+	HOLDFAST_TEST_EXAMPLES=quick $(BIN)/pytest -n $(WORKERS) -m "not e2e and not full and not alone and not slow" $(ARGS)
 
 test: system lint clis ## set up, then every test but the `full` ones (ARGS="-k PE3" narrows it)
 	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest -n $(WORKERS) -m "not full and not alone" $(ARGS)

@@ -14,6 +14,8 @@ settings.register_profile(
     settings.get_profile("ci") if os.environ.get("CI") == "true" else settings.get_profile("default"),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
+    # `make check` asks for few examples: it is the loop of somebody who waits.
+    **({"max_examples": 15} if os.environ.get("HOLDFAST_TEST_EXAMPLES") == "quick" else {}),
 )
 settings.load_profile("holdfast")
 

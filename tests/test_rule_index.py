@@ -12,6 +12,8 @@ from holdfast.core.settings import PermissionSettings
 from holdfast.core.targets import Target
 from holdfast.rule_index import RuleIndex, rule_list
 
+pytestmark = pytest.mark.slow
+
 SCHEMES = {
     "read": ("vault", "fs"),
     "edit": ("vault", "fs"),

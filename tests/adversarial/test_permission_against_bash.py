@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from judging import VAULT, bench
 
+pytestmark = pytest.mark.slow
+
 PIECES = st.sampled_from(
     [
         "git status", "git status -s", " ", " ", "\n", ";", "&&", "||", "|", "&", "$(", ")", "(", "`", "'", '"',

@@ -7,8 +7,9 @@ from click.testing import CliRunner
 
 from holdfast.control import Control
 from holdfast.doors.cli import cli
-from holdfast.hosts.registry import gateway_for
 from holdfast.store.home import Home
+from holdfast.store.interface import Session
+from holdfast.testing.builders import EventBuilder, session_id
 
 
 @pytest.fixture
@@ -21,27 +22,13 @@ def holdfast(home, *arguments):
 
 
 def ask(home, tmp_path, command, call="t1"):
-    """A host asks; its hook gives up at once, unless the question is answered meanwhile."""
+    """An agent asks; nobody waits for the answer."""
     (tmp_path / "vault").mkdir(exist_ok=True)
     control = Control.open(home)
-    payload = {
-        "hook_event_name": "PreToolUse",
-        "session_id": "s1",
-        "cwd": str(tmp_path / "vault"),
-        "tool_name": "Bash",
-        "tool_use_id": call,
-        "tool_input": {"command": command},
-    }
-    plane = control.plane
-    gateway = gateway_for(control, patience=0)
-    # The question itself, without the waiting: what a hook does before it begins to wait.
-    host = gateway._hosts["claude-code"]
-    address = host.address(payload)
-    from holdfast.hosts.host import Header
-
-    header = Header(gateway._where(host, address), control.clock(), "", True, control.new_id)
-    (event,) = host.parse(payload, header)
-    outcome = plane.handle(event)
+    build = EventBuilder(session_id(agent="claude-code"), cwd=str(tmp_path / "vault"), start=control.clock())
+    control.store.open_session(Session(build.where, host="claude-code", vault=build.cwd, started_at=1.0))
+    event = build.calling(build.call("bash", call_id=call, command=command), over={"id": control.new_id()})
+    outcome = control.plane.handle(event)
     assert outcome.decision == "ask"
     return control, event, outcome
 

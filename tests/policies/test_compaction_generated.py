@@ -23,6 +23,8 @@ from holdfast.core.summary import ApprovalFact
 from holdfast.policies.compaction import Compaction
 from holdfast.testing.builders import EventBuilder
 
+pytestmark = pytest.mark.slow
+
 build = EventBuilder()
 STRATEGIES = ("hybrid", "handoff", "compress")
 SUMMARIES = (None, "", "Done: the parser. Next step: the tests.", "a very long summary " * 3000)

@@ -12,6 +12,8 @@ from holdfast.store.json5_tree import find, parse
 from holdfast.store.jsonc_splice import SpliceError, insert_item, remove, set_value
 from jsonc_texts import documents, newlines, rules, scalars, values, written
 
+pytestmark = pytest.mark.slow
+
 PATH = ("agents", "runtime", "permission", "rules")
 RULE = {"domain": "bash", "pattern": "git *", "decision": "allow"}
 

@@ -4,6 +4,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
@@ -12,6 +13,8 @@ from holdfast.core.keys import SessionId, SessionKey, WrongThreadError
 from holdfast.store.interface import Approval, Change, EventRecord, Remembered, StateRow, StoreError
 from holdfast.testing.memory_store import MemoryStore
 from store.storm_steps import open_store, session_at
+
+pytestmark = pytest.mark.slow
 
 THREADS = [SessionKey(user, "agent", thread) for user in ("a", "b") for thread in ("t", "u")]
 SESSIONS = ["s1", "s2", "s3", "s4"]
