@@ -76,6 +76,9 @@ class GatedVault:
     def call(self, tool: str, **tool_input) -> ToolCall:
         return ToolCall(f"call{next(self._calls)}", tool, tool_input, cwd=str(self.root))
 
+    def examined(self, tool: str, **tool_input) -> ToolCall:
+        return self._examiner.examine(self.call(tool, **tool_input))
+
     def says(self, text="please", **over):
         return self.plane.handle(self.build.prompt(text, **over))
 
