@@ -70,7 +70,7 @@ class Bubblewrap:
         )
 
     def _view(self, vault: Path, network: bool, listening: Sequence[Path]) -> Iterator[str]:
-        yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+        yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/dev/shm", "--proc", "/proc")
         covered = [path for path in map(Path, _COVERED) if path.is_dir() and not path.is_symlink()]
         for place in covered:
             if place != Path("/dev/shm"):  # part of the new /dev
@@ -96,15 +96,19 @@ class Bubblewrap:
 
     def _inside_the_vault(self, vault: Path, guarded: Sequence[Path], listening: Sequence[Path]) -> Iterator[str]:
         yield from ("--bind", str(vault), str(vault))
-        for path in guarded:
-            real = Path(os.path.realpath(path))
-            if real.exists() and _below(real, (vault,)):
-                yield from ("--ro-bind", str(real), str(real))
+        real = [Path(os.path.realpath(path)) for path in guarded]
+        kept = [path for path in real if path.exists() and path != vault and _below(path, (vault,))]
+        # A folder that is a mount point cannot be renamed, so nobody can put another one in its place.
+        for folder in sorted({parent for path in kept for parent in path.parents if parent.is_relative_to(vault)}):
+            if folder != vault:
+                yield from ("--bind", str(folder), str(folder))
+        for path in kept:
+            yield from ("--ro-bind", str(path), str(path))
         for path in (self._outside.home, *self._outside.hidden, *listening):
             if path.exists() and path != vault and _below(path, (vault,)):
                 yield from _cover(path)
         # Last, when no mount point has to be made any more. Without it root could write to /proc/sys.
-        yield from ("--remount-ro", "/proc")
+        yield from ("--remount-ro", "/proc", "--remount-ro", "/dev")
 
 
 def _filter() -> int | None:

@@ -31,8 +31,9 @@ class Landlock:
 
     name = "landlock"
 
-    def __init__(self, outside: Outside) -> None:
+    def __init__(self, outside: Outside, *, python: str = "") -> None:
         self._outside = outside
+        self._python = python or sys.executable
 
     def wrap(
         self,
@@ -55,7 +56,7 @@ class Landlock:
             "network": network,
             "filter": program(families=families).hex(),
         }
-        argv = (sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(plan), *command)
+        argv = (self._python, "-I", "-S", str(_LAUNCHER), json.dumps(plan), *command)
         return Wrapped(argv, dict(env))
 
     def describe(self) -> str:

@@ -164,9 +164,11 @@ def make_group(most: int) -> Path | None:
     """A pids cgroup of our own, None where none can be made."""
     if not sys.platform.startswith("linux"):
         return None
-    name = f"holdfast-{os.getpid()}-{next(_counter)}"
+    number = next(_counter)
     for parent in _parents():
-        group = parent / name
+        if number == 1:
+            _remove_abandoned(parent)
+        group = parent / f"holdfast-{os.getpid()}-{number}"
         try:
             group.mkdir()
         except OSError:
@@ -179,6 +181,14 @@ def make_group(most: int) -> Path | None:
             continue
         return group
     return None
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Groups of processes that were killed before they could clean up; one that is in use cannot be removed."""
+    for group in parent.glob("holdfast-*-*"):
+        if not Path(f"/proc/{group.name.split('-')[1]}").exists():
+            with contextlib.suppress(OSError):
+                group.rmdir()
 
 
 def _parents() -> list[Path]:

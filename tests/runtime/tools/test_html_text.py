@@ -59,8 +59,8 @@ def test_the_title_and_the_main_part_are_found():
 
 PIECES = (
     "<", ">", "</", "<p", "<pre>", "</pre>", "<td>", "<table>", "</table>", "<li>", "<ul>", "</ul>", "<a href=",
-    '"', "'", "x", "<!--", "-->", "<script>", "&", "&#", "<main>", "</main>", "<tr>", "</a>", "<svg>", "</svg>", "<blockquote>",
-    "\n", "<head>", "<body>", "<b>", "<textarea>", "<!", "<a x=y>",
+    '"', "'", "x", "<!--", "-->", "<script>", "&", "&#", "<main>", "</main>", "<tr>", "</a>", "<svg>", "</svg>",
+    "<blockquote>", "\n", "<head>", "<body>", "<b>", "<textarea>", "<!", "<a x=y>",
 )  # fmt: skip
 
 

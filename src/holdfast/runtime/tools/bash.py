@@ -13,6 +13,7 @@ from holdfast.runtime.tools.bash_jobs import start_job
 from holdfast.runtime.tools.bash_run import Ran, run_command
 from holdfast.runtime.tools.bash_setup import hints, language_of
 from holdfast.runtime.tools.places import vault_root
+from holdfast.runtime.tools.vault_guard import put_back_note
 
 
 async def run(context: ToolContext, given: Mapping[str, Any]) -> ToolOutput:
@@ -69,6 +70,8 @@ def _notes(context: ToolContext, ran: Ran, seconds: int) -> list[str]:
         notes.append("[stopped: it wrote more than tools.bash.maxOutputBytes. Filter its output]")
     elif ran.code:
         notes.append(f"[exit code {ran.code}]")
+    if ran.put_back:
+        notes.append(put_back_note(ran.put_back))
     started_in = str(ran.prepared.cwd)
     if ran.ended_in and ran.ended_in != started_in:
         root = str(vault_root(context))

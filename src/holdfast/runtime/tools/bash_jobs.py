@@ -17,6 +17,7 @@ from holdfast.policies.truncation import cut_tail
 from holdfast.runtime.tool import ToolContext, ToolFailure, ToolOutput
 from holdfast.runtime.tools.bash_run import Started, open_output, start_command
 from holdfast.runtime.tools.bash_setup import outside_of
+from holdfast.runtime.tools.vault_guard import put_back_note
 from holdfast.store.output_writer import OutputWriter
 
 MOST_JOBS = 16
@@ -83,15 +84,17 @@ def _nameless() -> int:
 class Job:
     """One command in the background, and how far the model has read its output."""
 
-    def __init__(self, number: int, command: str, started: Started, log: Log, most: int) -> None:
+    def __init__(self, context: ToolContext, number: int, command: str, started: Started, log: Log) -> None:
         self.id = f"job-{number}"
         self.command = command
         self.begun = time.monotonic()
         self.code: int | None = None
         self.why_stopped = ""
         self.path = ""
+        self.put_back: tuple[str, ...] = ()
         self._read_to = 0
-        self._most = most
+        self._most = context.settings.runtime.tools.bash.max_output_bytes
+        self._context = context
         self._started = started
         self._log = log
         self._thread = threading.Thread(target=self._follow, name=f"holdfast {self.id}", daemon=True)
@@ -144,6 +147,9 @@ class Job:
                     break
         finally:
             self.code = running.close()
+            prepared = self._started.prepared
+            with contextlib.suppress(OSError):
+                self.put_back = tuple(prepared.guard.settle(self._context, prepared.sandbox.name))
             os.close(self._started.output)
             os.close(self._started.report)
             self.path = self._log.finish()
@@ -174,7 +180,7 @@ def start_job(context: ToolContext, command: str, workdir: str | None) -> ToolOu
         log.close()
         raise
     number = len(jobs) + 1
-    job = Job(number, command, started, log, context.settings.runtime.tools.bash.max_output_bytes)
+    job = Job(context, number, command, started, log)
     jobs[job.id] = job
     job.wait(_FIRST_LOOK)
     return told(job, context.settings.runtime.truncation)
@@ -185,6 +191,8 @@ def told(job: Job, limits: TruncationSettings) -> ToolOutput:
     running = job.running  # before its output is taken, so that nothing of an ended job is missed
     text, left_out = job.news(limits)
     lines = [f"[{job.id}: {job.state()}]"]
+    if job.put_back:
+        lines.append(put_back_note(job.put_back))
     if left_out:
         lines.append(f"[{left_out} bytes before this are not shown]")
     if text:

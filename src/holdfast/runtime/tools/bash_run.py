@@ -37,6 +37,8 @@ class Ran:
     """Its last working directory, empty when not known."""
     late: bool = False
     flooded: bool = False
+    put_back: tuple[str, ...] = ()
+    """Guarded files of the vault that it changed; they are as they were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,7 @@ def _follow(
         code = started.running.close(grace=0.5 if late else 0.0)
         pump.rest(_LAST_WORDS_SECONDS)
         ended_in = _reported(started.report)
+        put_back = tuple(started.prepared.guard.settle(context, started.prepared.sandbox.name))
         output = capture.finish()
     except BaseException:
         started.running.close()
@@ -124,7 +127,7 @@ def _follow(
     finally:
         os.close(started.output)
         os.close(started.report)
-    return Ran(output, code, time.monotonic() - begun, started.prepared, ended_in, late, flooded)
+    return Ran(output, code, time.monotonic() - begun, started.prepared, ended_in, late, flooded, put_back)
 
 
 def open_output(context: ToolContext) -> OutputWriter | None:

@@ -14,7 +14,8 @@ from holdfast.core.settings import BashSettings
 from holdfast.runtime.sandbox import NoSandbox, Outside, Sandbox, Wrapped, detect, session_outside
 from holdfast.runtime.sandbox_secrets import command_environment
 from holdfast.runtime.tool import ToolContext, ToolFailure
-from holdfast.runtime.tools.places import GIT_CONFIG, GUARDED, find_folder, vault_root
+from holdfast.runtime.tools.places import find_folder, vault_root
+from holdfast.runtime.tools.vault_guard import VaultGuard, guard_of
 from holdfast.shell import default_table, read_command
 from holdfast.store.outputs import OutputStore
 
@@ -31,8 +32,7 @@ class Prepared:
     sandbox: Sandbox
     network: bool
     cwd: Path
-    report_fd: int
-    """Where the shell tells its last working directory; the caller closes it."""
+    guard: VaultGuard
 
 
 def prepare(context: ToolContext, command: str, workdir: str | None, report: int) -> Prepared:
@@ -43,26 +43,25 @@ def prepare(context: ToolContext, command: str, workdir: str | None, report: int
     network = settings.network == "on" or (
         settings.network == "judged" and any(effect.kind in _NETWORK_EFFECTS for effect in reading.effects)
     )
-    runs_git = any(simple.name == "git" for simple in reading.simple_commands)
     vault = vault_root(context)
+    guard = guard_of(vault, reading)
     sandbox = sandbox_of(context)
     temp = "/tmp" if sandbox.name == "bubblewrap" else str(outside_of(context).temp)
-    guarded = [vault / name for name in (*GUARDED, *(() if runs_git else (GIT_CONFIG,)))]
     wrapped = sandbox.wrap(
-        shell_argv(command, report, limited=sandbox.name != "none"),
+        shell_argv(command, report, settings.max_processes if sandbox.name != "none" else 0),
         vault=vault,
         cwd=place.path,
         network=network,
         env=command_environment(os.environ, network=network, passed=settings.pass_env, temp=temp),
-        guarded=guarded,
+        guarded=guard.paths,
     )
-    return Prepared(wrapped, sandbox, network, place.path, report)
+    return Prepared(wrapped, sandbox, network, place.path, guard)
 
 
-def shell_argv(command: str, report: int, *, limited: bool = True) -> list[str]:
+def shell_argv(command: str, report: int, processes: int = 0) -> list[str]:
     """The shell that runs a command. What stands before it is on the same line, so that its line numbers stay right."""
     shell = shutil.which("bash") or "/bin/sh"
-    limits = "ulimit -c 0 -u 1024 2>/dev/null; " if limited else ""
+    limits = f"ulimit -c 0 -u {processes} 2>/dev/null; " if processes else ""
     flags = ["--noprofile", "--norc"] if shell.endswith("bash") else []
     return [shell, *flags, "-c", f"{limits}trap 'pwd -P >&{report} 2>/dev/null' EXIT; {command}"]
 
