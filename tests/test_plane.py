@@ -12,6 +12,7 @@ from holdfast.core.patterns import Rule
 from holdfast.core.policy import EMPTY
 from holdfast.core.verdict import NOTHING, Finding, Inject, Spill, Verdict
 from holdfast.plane import Kept, Plane, Surroundings
+from holdfast.policies.modes import ModesPolicy
 from holdfast.store.interface import AlreadyDecided, Session, StoreError
 from holdfast.testing.builders import EventBuilder, session_id
 from holdfast.testing.fixed_clock import FixedClock
@@ -344,6 +345,38 @@ def test_PE7_without_a_proposal_only_once_is_possible(store, clock):
     with pytest.raises(StoreError, match="only be answered once"):
         approvals_of(plane, clock).answer(outcome.approval, "always", by="ada")
     assert store.approval(outcome.approval).status == "pending"
+
+
+@pytest.mark.parametrize("rule", [{"domain": "edit", "pattern": "**"}, {"domain": "bash", "pattern": " "}])
+def test_PE7_an_edited_rule_must_be_about_what_was_asked(store, clock, rule):
+    plane, _, outcome = ask(store, clock)
+    with pytest.raises(StoreError, match="not about what was asked"):
+        approvals_of(plane, clock).answer(outcome.approval, "always", by="ada", rule=rule)
+    assert store.approval(outcome.approval).status == "pending"
+
+
+def test_PE7_a_person_may_edit_the_rule(store, clock):
+    written = []
+    plane, _, outcome = ask(store, clock)
+    service = approvals_of(plane, clock, write_rule=lambda rule: written.append(rule) or rule)
+    service.answer(outcome.approval, "always", by="ada", rule={"domain": "bash", "pattern": "git *"})
+    assert written == [Rule("bash", "git *", "allow")]
+
+
+def test_MO1_full_access_that_is_not_confirmed_goes_back_to_agent(store, clock):
+    session = store.session("s1")
+    store.update_session("s1", session.version, mode="full_access")
+    build = EventBuilder()
+    plane = plane_of(store, clock, ModesPolicy())
+    started = plane.handle(build.started(host="holdfast"))
+    assert "Full access is on" in started.warnings[0].text()
+    asked = plane.handle(build.prompt("hello"))
+    assert asked.decision == "ask"
+    approvals_of(plane, clock).answer(asked.approval, "deny", by="ada")
+    assert store.session("s1").mode == "agent"
+    assert plane.handle(build.prompt("hello")).allowed
+    assert [e["to"] for e in store.audit() if e.get("what") == "mode_changed"] == ["agent"]
+    assert any(e.get("what") == "session_started" for e in store.audit()), "a start in full access is on the record"
 
 
 def test_PE6_for_a_while_grants_the_session_a_rule_that_ends(store, clock):

@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from holdfast.core.events import Answer, ApprovalAnswered
+from holdfast.core.events import Answer, ApprovalAnswered, ModeChanged
 from holdfast.core.keys import SessionId
-from holdfast.core.patterns import Rule
+from holdfast.core.patterns import PatternError, Rule, expressions
+from holdfast.core.targets import Domain
 from holdfast.plane import Plane
 from holdfast.store.interface import AlreadyDecided, Approval, StoreError
 
@@ -104,7 +105,13 @@ class Approvals:
                 rules=chosen,
             )
         )
+        if approval.policy == "modes" and answer == "deny":
+            self._back_to_agent(approval, by, now)
         return Answered(settled, problem)
+
+    def _back_to_agent(self, approval: Approval, by: str, now: float) -> None:
+        """Full access that nobody confirmed is no full access (MO1)."""
+        self._plane.handle(ModeChanged(id=self._new_id(), at=now, where=approval.where.main(), to="agent", by=by))
 
     def _chosen(
         self, approval: Approval, answer: Answer, rule: Mapping[str, Any] | None, now: float
@@ -120,7 +127,8 @@ class Approvals:
         picked = rule or proposals[0]
         expires = now + A_WHILE if answer == "for_a_while" else None
         rules = picked.get("rules") or [picked]
-        return tuple(Rule(r["domain"], r["pattern"], "allow", source="approval", expires=expires) for r in rules)
+        asked = {entry["domain"] for proposal in proposals for entry in proposal.get("rules") or [proposal]}
+        return tuple(_checked(entry, asked, expires) for entry in rules)
 
     def expire_due(self) -> int:
         """Settle what is past its deadline; returns how many."""
@@ -175,6 +183,19 @@ class Approvals:
         if approval is None:
             raise StoreError(f"no approval {approval_id!r}; `holdfast approvals list` shows the open ones")
         return approval
+
+
+def _checked(entry: Mapping[str, Any], asked: set[str], expires: float | None) -> Rule:
+    """A rule a person may have edited: about what was asked, and one that can match at all."""
+    domain, pattern = str(entry.get("domain", "")), str(entry.get("pattern", ""))
+    if domain not in asked or not pattern.strip():
+        raise StoreError(f"the rule {domain!r} {pattern!r} is not about what was asked ({', '.join(sorted(asked))})")
+    rule = Rule(cast("Domain", domain), pattern, "allow", source="approval", expires=expires)
+    try:
+        expressions(rule)
+    except PatternError as error:
+        raise StoreError(f"the rule cannot be used: {error}") from None
+    return rule
 
 
 def _plain(rule: Rule) -> dict[str, Any]:
