@@ -70,8 +70,8 @@ async def _agent(app: ChatApp, argument: str) -> None:
     if argument and argument != "default" and argument not in files.agents:
         app.view.say(f"no agent {visible(argument, 40)!r}", "red")
     elif argument:
-        engine.conversation.agent = "" if argument == "default" else argument
-    current = engine.conversation.agent or engine.control.settings.runtime.agent.id or "default"
+        engine.conversation.setup.agent = "" if argument == "default" else argument
+    current = engine.conversation.setup.agent or engine.control.settings.runtime.agent.id or "default"
     app.say(say.AGENT_NOW(name=current, names=names))
     for problem in files.problems:
         app.view.say(str(problem), "yellow")

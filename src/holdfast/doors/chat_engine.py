@@ -80,10 +80,12 @@ class Engine:
             session, self.resumed = find_thread(self.control, thread), True
         else:
             wanted = self._wanted
-            session = new_thread(self.control, wanted.vault, wanted.cwd, agent=before.agent, model=before.models.name)
+            session = new_thread(
+                self.control, wanted.vault, wanted.cwd, agent=before.setup.agent, model=before.models.name
+            )
             self.resumed = False
         self.conversation = self._open(session)
-        self.conversation.models.name, self.conversation.agent = before.models.name, before.agent
+        self.conversation.models.name, self.conversation.setup.agent = before.models.name, before.setup.agent
         await before.close()
         await self.start()
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ from holdfast.core.messages import Phrase
 from holdfast.core.outcome import Outcome
 from holdfast.core.settings import ModelParams
 from holdfast.core.verdict import Mode
-from holdfast.prompting import Prompt, begin
 from holdfast.runtime.agent_run import AgentRun
+from holdfast.runtime.agent_setup import AgentSetup
 from holdfast.runtime.claim import FileClaim
 from holdfast.runtime.compacting import compact
 from holdfast.runtime.controlled_model import ControlledModel
@@ -30,12 +29,10 @@ from holdfast.runtime.ledger import Ledger
 from holdfast.runtime.message_queue import MessageQueue
 from holdfast.runtime.model_shelf import ModelShelf
 from holdfast.runtime.scene import Scene, for_the_model
-from holdfast.runtime.subagents import BUILT_IN, task_tool
 from holdfast.runtime.threads import next_session
-from holdfast.runtime.tool import Tool, ToolContext, ToolFailure
+from holdfast.runtime.tool import Tool, ToolContext
 from holdfast.runtime.trouble import Trouble
 from holdfast.runtime.ui_events import Notice, Problem, TurnEnded, Watch
-from holdfast.store.agent_files import AgentFile, load_agents
 from holdfast.store.interface import Session
 
 LET_GO_SECONDS = 10.0
@@ -69,11 +66,9 @@ class Conversation:
         self._control = control
         self._session = session
         self._watch = watch
-        self._offered = tuple(tools)
         self.models = models or ModelShelf(control, model)
-        self.agent = agent
+        self.setup = AgentSetup(control, self.models, tools, agent=agent, inline=inline)
         self.interactive = interactive
-        self._inline = inline
         self._answer_by_itself = answer_by_itself
         self._judge = Judge(control.plane, in_thread=in_thread)
         self._ledger = Ledger(control.store, session.id, self.models.choice)
@@ -166,9 +161,9 @@ class Conversation:
         if self.busy:
             return False
         with self._claim():
-            run = self._run(self._scene(self._control.new_id()))
+            run = self.setup.run(self._scene(self._control.new_id()))
             loaded = await self._judge.do(run.transcript.load)
-            model = self._model(run)
+            model = ControlledModel(run.scene, self.models.choice(), self.models, run.transcript, prompt=run.prompt)
             choice = self.models.choice()
             event = HistorySending(
                 **run.scene.header(),
@@ -211,7 +206,7 @@ class Conversation:
         with self._claim():
             await self._judge.do(self._ledger.load)
             while True:
-                run = self._run(self._scene(invocation))
+                run = self.setup.run(self._scene(invocation), self._bootstrap)
                 try:
                     end = await self._turn(run)
                 finally:
@@ -319,54 +314,3 @@ class Conversation:
             answer_by_itself=self._answer_by_itself,
             stopping=lambda: self._stopping,
         )
-
-    def _run(self, scene: Scene) -> AgentRun:
-        agents = load_agents(self._control.home.agents).agents
-        tools = (*self._offered, task_tool(self._spawner(scene, agents), _described(agents)))
-        return AgentRun(
-            scene, tools, self.models, self._prompt(agents.get(self._agent_id)), self._bootstrap, self._inline
-        )
-
-    @property
-    def _agent_id(self) -> str:
-        return self.agent or self._control.settings.runtime.agent.id
-
-    def _prompt(self, agent: AgentFile | None) -> Prompt:
-        settings = self._control.settings.runtime.system_prompt
-        if agent is None:
-            return begin(settings)
-        return begin(settings, agent_body=agent.prompt, agent_params=agent.params)
-
-    def _model(self, run: AgentRun) -> ControlledModel:
-        return ControlledModel(run.scene, self.models.choice(), self.models, run.transcript, prompt=run.prompt)
-
-    def _spawner(self, scene: Scene, agents: Mapping[str, AgentFile]) -> Callable[..., Any]:
-        async def spawn(context: ToolContext, name: str, prompt: str) -> str:
-            where = scene.where.of_subagent(name)
-            inner = replace(scene, where=where, invocation=context.call_id)
-            file = agents.get(name)
-            start = (
-                self._prompt(file)
-                if file
-                else begin(self._control.settings.runtime.system_prompt, agent_body=BUILT_IN.get(name, ""))
-            )
-            run = AgentRun(inner, self._offered, self.models, start, "", self._inline)
-            note = f"run:{where.session}:{name}:{context.call_id}"
-            known = await self._judge.do(self._control.store.noted, note)
-            if isinstance(known, dict):
-                return str(known["text"])
-            loaded = await self._judge.do(run.transcript.load)
-            if not loaded.items:
-                await run.submit(prompt, typed=False)
-            try:
-                text = await run.go_on()
-            except Trouble as trouble:
-                raise ToolFailure(f"the sub-agent {name} could not go on: {trouble.why.text()}") from trouble
-            await self._judge.do(self._control.store.note, note, {"text": text})
-            return text
-
-        return spawn
-
-
-def _described(agents: Mapping[str, AgentFile]) -> dict[str, str]:
-    return {**dict.fromkeys(BUILT_IN, ""), **{name: file.description for name, file in agents.items()}}

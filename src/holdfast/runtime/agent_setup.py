@@ -1,0 +1,82 @@
+"""Who works in a conversation: the chosen agent with its prompt and tools, and the sub-agents it may send (HK2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from holdfast.control import Control
+from holdfast.core.settings import ModelParams
+from holdfast.prompting import Prompt, begin
+from holdfast.runtime.agent_run import AgentRun
+from holdfast.runtime.model_shelf import ModelShelf
+from holdfast.runtime.scene import Scene
+from holdfast.runtime.subagents import BUILT_IN, Spawn, task_tool
+from holdfast.runtime.tool import Tool, ToolContext, ToolFailure
+from holdfast.runtime.trouble import Trouble
+from holdfast.store.agent_files import AgentFile, load_agents
+
+
+class AgentSetup:
+    """Looks the agents' files up anew for every run, so that an edit counts from the next message on."""
+
+    def __init__(
+        self,
+        control: Control,
+        models: ModelShelf,
+        tools: Sequence[Tool],
+        *,
+        agent: str = "",
+        inline: ModelParams | None = None,
+    ) -> None:
+        self._control = control
+        self._models = models
+        self._tools = tuple(tools)
+        self.agent = agent
+        """What the user chose for this conversation; empty: what the configuration says."""
+        self._inline = inline
+
+    def run(self, scene: Scene, bootstrap: str = "") -> AgentRun:
+        """A run of the main agent."""
+        agents = load_agents(self._control.home.agents).agents
+        chosen = agents.get(self.agent or self._control.settings.runtime.agent.id)
+        prompt = self._prompt(chosen.prompt, chosen.params) if chosen is not None else self._prompt()
+        tools = (*self._tools, task_tool(self._spawner(scene, agents), _described(agents)))
+        return AgentRun(scene, tools, self._models, prompt, bootstrap, self._inline)
+
+    def _prompt(self, body: str = "", params: ModelParams | None = None) -> Prompt:
+        return begin(self._control.settings.runtime.system_prompt, agent_body=body, agent_params=params)
+
+    def _spawner(self, scene: Scene, agents: Mapping[str, AgentFile]) -> Spawn:
+        async def spawn(context: ToolContext, name: str, prompt: str) -> str:
+            where = scene.where.of_subagent(name)
+            file = agents.get(name)
+            own = self._prompt(file.prompt, file.params) if file is not None else self._prompt(BUILT_IN.get(name, ""))
+            inner = replace(scene, where=where, invocation=context.call_id)
+            run = AgentRun(inner, self._tools, self._models, own, "", self._inline)
+            return await _to_its_end(run, name, prompt)
+
+        return spawn
+
+
+async def _to_its_end(run: AgentRun, name: str, prompt: str) -> str:
+    """Begin a sub-agent's run, go on with one that was cut off, or tell again what a finished one said."""
+    scene = run.scene
+    store, judge = scene.control.store, scene.judge
+    note = f"run:{scene.where.session}:{name}:{scene.invocation}"
+    known = await judge.do(store.noted, note)
+    if isinstance(known, dict):
+        return str(known["text"])
+    loaded = await judge.do(run.transcript.load)
+    if not loaded.items:
+        await run.submit(prompt, typed=False)
+    try:
+        text = await run.go_on()
+    except Trouble as trouble:
+        raise ToolFailure(f"the sub-agent {name} could not go on: {trouble.why.text()}") from trouble
+    await judge.do(store.note, note, {"text": text})
+    return text
+
+
+def _described(agents: Mapping[str, AgentFile]) -> dict[str, str]:
+    return {**dict.fromkeys(BUILT_IN, ""), **{name: file.description for name, file in agents.items()}}
