@@ -1,0 +1,170 @@
+"""What the index keeps of an event: terms and numbers, never its text."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import tantivy
+
+from holdfast.store.interface import EventRecord
+from holdfast.store.json_text import from_json, to_json_bytes
+from holdfast.store.search_filters import Labels
+from holdfast.store.search_query import Field
+from holdfast.store.search_text import Analysed, analyse
+
+FORMAT = 1
+"""Rises with every change of the schema or of `search_text`: an index of another format is built anew."""
+
+_LABELS = ("user", "agent", "thread", "vault", "session", "kind", "tool")
+STATE_MARK = "state"
+_QUIET_KINDS = ("tool_calling", "tool_called")
+_SPEAKER = re.compile(r"\s*([^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}): ")
+_TIME_WORDS = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week(?:end)?s?|months?|years?|days?|morning|evening|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|"
+    r"october|november|december|since|recently|\d{4}|\d{1,2}:\d\d)\b|昨天|今天|明天|上周|下周|上个月|去年|星期|[年月日号点]",
+    re.IGNORECASE,
+)
+
+
+def make_schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    for name in ("words", "parts", "files"):
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
+    builder.add_text_field("stems", tokenizer_name="whitespace", index_option="freq")
+    for name in (*_LABELS, "speaker", "mark"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("seq", fast=True)
+    builder.add_unsigned_field("place", fast=True, indexed=True)
+    builder.add_integer_field("at", fast=True)
+    builder.add_unsigned_field("voice", fast=True)
+    builder.add_boolean_field("dated", fast=True)
+    builder.add_bytes_field("state", stored=True)
+    return builder.build()
+
+
+SCHEMA = make_schema()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How far the index has followed the store, and what scores need to know of the whole."""
+
+    covered: int = 0
+    """Every event up to this number is in the index."""
+    last_event: str = ""
+    last_session: str = ""
+    deletions: int = 0
+    """Deletions up to this position are carried out."""
+    removed: int = 0
+    """Deleted events whose terms may still lie in the files."""
+    documents: int = 0
+    words: int = 0
+    parts: int = 0
+    stems: int = 0
+
+    def tokens(self, field: Field) -> int:
+        return self.words if field == "words" else self.parts if field == "parts" else self.stems
+
+    def with_event(self, record: EventRecord, text: Analysed) -> IndexState:
+        return replace(
+            self,
+            documents=self.documents + 1,
+            words=self.words + text.words.count(" ") + 1,
+            parts=self.parts + sum(run.count(" ") + 1 for run in text.parts),
+            stems=self.stems + text.stems.count(" ") + 1,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What the index knows of a hit without reading it."""
+
+    seq: int
+    place: int
+    at: int
+    voice: int
+    dated: bool
+    score: float
+
+
+def place_of(session: str, number: int) -> int:
+    """One number for an event's place; neighbours have neighbouring numbers."""
+    digest = hashlib.blake2b(session.encode(), digest_size=5).digest()
+    return int.from_bytes(digest) << 24 | number & 0xFFFFFF
+
+
+def speaker_of(record: EventRecord) -> str:
+    """Who said it, in lower case: by the record, or by `Name: ` at the beginning of what was said."""
+    named = record.data.get("speaker")
+    if not isinstance(named, str) or not named:
+        found = None if record.kind in _QUIET_KINDS else _SPEAKER.match(record.text)
+        named = found[1] if found else ""
+    words = analyse(named).words.split()
+    return words[0] if words else ""
+
+
+def voice_of(speaker: str) -> int:
+    """A small number for a speaker; two may share one, which only blurs a ranking."""
+    return int.from_bytes(hashlib.blake2b(speaker.encode(), digest_size=2).digest()) if speaker else 0
+
+
+def is_dated(text: str) -> bool:
+    return _TIME_WORDS.search(text) is not None
+
+
+def document_of(record: EventRecord, vault: str, text: Analysed) -> tantivy.Document:
+    document = tantivy.Document()
+    document.add_text("words", text.words)
+    for run in text.parts:
+        document.add_text("parts", run)
+    if text.stems:
+        document.add_text("stems", text.stems)
+    labels = Labels.of(record, vault)
+    for name in _LABELS:
+        document.add_text(name, getattr(labels, name))
+    for file in labels.files:
+        document.add_text("files", " ".join(file))
+    document.add_integer("at", labels.at)
+    document.add_unsigned("seq", record.seq)
+    document.add_unsigned("place", place_of(record.where.session, record.no))
+    speaker = speaker_of(record)
+    if speaker:
+        document.add_text("speaker", speaker)
+    document.add_unsigned("voice", voice_of(speaker))
+    document.add_boolean("dated", is_dated(record.text))
+    return document
+
+
+def state_document(state: IndexState) -> tantivy.Document:
+    document = tantivy.Document()
+    document.add_text("mark", STATE_MARK)
+    document.add_bytes("state", to_json_bytes(asdict(state)))
+    return document
+
+
+def state_of(document: tantivy.Document) -> IndexState:
+    return IndexState(**from_json(bytes(document["state"][0])))
+
+
+def replace_state(writer: tantivy.IndexWriter, state: IndexState) -> None:
+    writer.delete_documents_by_term("mark", STATE_MARK)
+    writer.add_document(state_document(state))
+
+
+def create_index(folder: Path) -> tantivy.Index:
+    folder.mkdir(mode=0o700, parents=True)
+    return _manual(tantivy.Index(SCHEMA, str(folder), reuse=False))
+
+
+def open_index(folder: Path) -> tantivy.Index:
+    """Raises ValueError or OSError for what is no index of ours."""
+    return _manual(tantivy.Index.open(str(folder)))
+
+
+def _manual(index: tantivy.Index) -> tantivy.Index:
+    index.config_reader("manual")  # we look ourselves whether there is something new, and need no thread for it
+    return index

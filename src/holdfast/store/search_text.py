@@ -1,0 +1,200 @@
+"""How search sees a text: words, parts of identifiers, pairs of Chinese characters, stems.
+
+One rule serves the index, the events that are not indexed yet and the query, so that they cannot disagree:
+
+- `words`: runs of letters, digits and underscores in lower case, without accents: `getUser(id)` is `getuser id`. A
+  script that is written without spaces gives overlapping pairs of characters, then the last character alone, so that
+  every character holds one place: 会话链 is `会话 话链 链`.
+- `parts`: what identifiers are made of, split at case, digits and underscores; only for runs that hold an identifier.
+  A run reaches over joining punctuation: `SessionManager.run` is `session manager run`. Kept apart from the words:
+  between two words, parts would break every phrase.
+- `stems`: for questions; see `search_stems`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
+
+from holdfast.store.search_stems import stem_of
+
+LONGEST_WORD = 100
+"""Characters of a word that count: a key or a blob of data is found by its beginning."""
+
+# Written without spaces: Han, kana, Hangul, Bopomofo; Thai, Lao, Burmese, Khmer.
+_DENSE = (
+    "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17d3\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029"
+    "\u3031-\u3035\u3038-\u303c\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f"
+    "\u3131-\u318e\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
+    "\uff66-\uff9f\uffa0-\uffdc\U0001aff0-\U0001b16f\U00020000-\U000323af"
+)
+# Signs that belong to the letter before them and that `\w` leaves out.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
+    "\u0980-\u0dff\u0f00-\u0fff\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
+)
+_JOINER = r"[./\\:@#>-]{1,2}"
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
+_ASCII_CHUNK = re.compile(rf"\w+(?:{_JOINER}\w+)*", re.ASCII)
+_CHUNK = re.compile(rf"[\w{_MARKS}{_DENSE}]+(?:{_JOINER}[\w{_MARKS}{_DENSE}]+)*")
+_TOKEN = re.compile(rf"(?P<dense>[{_DENSE}]+)|(?:[^\W{_DENSE}]|[{_MARKS}])+")
+_ACCENT = re.compile("[\u0300-\u036f\u200c\u200d\ufe00-\ufe0f]")
+_ESCAPED = re.compile(r"\\[nrt]([A-Za-z]\w*)")
+_ASCII_PARTS = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_HEX = re.compile(r"[0-9a-f]{4,}|[0-9A-F]{4,}")
+_DIGIT_BORDER = re.compile(r"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])")
+
+
+class Analysed(NamedTuple):
+    """A text as it is indexed; tokens are separated by single spaces."""
+
+    words: str
+    parts: tuple[str, ...]
+    """One entry for each run; no phrase reaches from one into the next."""
+    stems: str
+
+
+class Token(NamedTuple):
+    """One word of a text, where it stands, and what stands for it."""
+
+    start: int
+    end: int
+    words: tuple[str, ...]
+    """More than one for a dense script."""
+    parts: tuple[str, ...]
+    dense: bool
+
+
+def analyse(text: str) -> Analysed:
+    """The text as the index holds it."""
+    chunks = _ASCII_CHUNK.findall(text) if text.isascii() else _CHUNK.findall(_composed(text))
+    if not chunks:
+        return Analysed("", (), "")
+    words, runs, stems = zip(*map(_CHUNKS.__getitem__, chunks), strict=True)
+    parts = list(filter(None, runs))
+    if "\\" in text:
+        # In JSON inside a text a line break is two characters, of which the second clings to the next word.
+        parts += [" ".join(part for token in tokens(word) for part in token.parts) for word in _ESCAPED.findall(text)]
+    return Analysed(" ".join(words), tuple(parts), " ".join(filter(None, stems)))
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The words of a text with their places; `text` is best composed (`composed`)."""
+    for found in _TOKEN.finditer(text):
+        run = found.group()
+        if found.lastgroup == "dense":
+            grams = pairs(unicodedata.normalize("NFKC", run))
+            yield Token(found.start(), found.end(), grams, grams, True)
+        else:
+            yield Token(found.start(), found.end(), (fold(run)[:LONGEST_WORD],), tuple(identifier_parts(run)), False)
+
+
+def composed(text: str) -> str:
+    """Text in which a letter and its accent are one character, as far as there is one."""
+    return text if text.isascii() else _composed(text)
+
+
+def pairs(run: str) -> tuple[str, ...]:
+    """Every character with the next one, and the last one alone."""
+    return tuple(run[place : place + 2] for place in range(len(run)))
+
+
+def fold(word: str) -> str:
+    """Lower case and without accents, so that `Café` and `cafe` are one word."""
+    if word.isascii():
+        return word.lower()
+    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", word))
+    return unicodedata.normalize("NFKC", bare.casefold())
+
+
+def identifier_parts(word: str, *, all_borders: bool = False) -> list[str]:
+    """`getHTTPResponse_2` is get, http, response, 2. A piece that looks like chance (a hash) stays whole."""
+    found = []
+    for piece in word.split("_"):
+        if not piece:
+            continue
+        if len(piece) > LONGEST_WORD or (looks_random(piece) and not all_borders):
+            found.append(fold(piece)[:LONGEST_WORD])
+        elif piece.isascii():
+            found += [part.lower() for part in _ASCII_PARTS.findall(piece)]
+        else:
+            found += [fold(part)[:LONGEST_WORD] for part in _case_and_digit_runs(piece)]
+    return found
+
+
+def looks_random(piece: str) -> bool:
+    """Hashes and keys: their letters and digits change too often for a name. Split, they would drown the index."""
+    borders = len(_DIGIT_BORDER.findall(piece))
+    if borders < 2 or not piece.isascii():
+        return False
+    if _HEX.fullmatch(piece):
+        return borders >= 3 or len(piece) >= 8
+    return len(piece) >= 16 and borders * 4 >= len(piece)
+
+
+def _case_and_digit_runs(piece: str) -> Iterator[str]:
+    """The same borders as `_ASCII_PARTS`, for every alphabet."""
+    kinds = "".join("u" if char.isupper() else "d" if char.isdigit() else "s" if char == "s" else "l" for char in piece)
+    for found in re.finditer(r"u{2,}s(?![ls])|u+(?![ls])|u?[ls]+|d+", kinds):
+        yield piece[found.start() : found.end()]
+
+
+def _composed(text: str) -> str:
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+_T = TypeVar("_T")
+
+
+class _Memory(dict[str, _T]):
+    """What runs of characters stand for. They repeat: looking one up is many times quicker than taking it apart."""
+
+    def __init__(self, work: Callable[[str], _T], most: int) -> None:
+        self._work = work
+        self._most = most
+
+    def __missing__(self, run: str) -> _T:
+        result = self._work(run)
+        if len(run) <= _LONGEST_REMEMBERED:
+            if len(self) >= self._most:
+                self.clear()
+            self[run] = result
+        return result
+
+
+def _word_entry(run: str) -> tuple[str, tuple[str, ...], str]:
+    """A run without dense characters: the word, its parts, its stems."""
+    word = fold(run)[:LONGEST_WORD]
+    if run.isascii() and run.isalpha() and (run == word or run[1:].islower()):
+        return word, (word,), stem_of(word)  # most are plain words: no need to look further
+    parts = tuple(identifier_parts(run))
+    return word, parts, " ".join([stem for part in parts if (stem := stem_of(part))])
+
+
+def _chunk_entry(chunk: str) -> tuple[str, str, str]:
+    words: list[str] = []
+    parts: list[str] = []
+    stems: list[str] = []
+    if chunk.isascii():
+        for word, pieces, roots in map(_WORDS.__getitem__, _ASCII_WORD.findall(chunk)):
+            words.append(word)
+            parts += pieces
+            if roots:
+                stems.append(roots)
+    else:
+        for token in tokens(chunk):
+            words += token.words
+            parts += token.parts
+            if token.dense:
+                stems += token.words[:-1] or token.words
+            else:
+                stems += [stem for part in token.parts if (stem := stem_of(part))]
+    return " ".join(words), " ".join(parts) if parts != words else "", " ".join(stems)
+
+
+_LONGEST_REMEMBERED = 40
+_WORDS = _Memory(_word_entry, 200_000)
+_CHUNKS = _Memory(_chunk_entry, 200_000)
