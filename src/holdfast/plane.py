@@ -220,7 +220,7 @@ class Plane:
             judged = replace(judged, result=replace(judged.result, output=outcome.output))
         approvals: tuple[Approval, ...] = ()
         remember: Remembered | None = None
-        if outcome.decision == "ask":
+        if outcome.decision == "ask" and not isinstance(judged, ToolCalled):  # what has run cannot be asked about
             approval = self._question(judged, outcome, vault)
             approvals = (approval,)
             outcome = replace(outcome, approval=approval.id)

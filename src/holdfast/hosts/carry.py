@@ -49,7 +49,9 @@ def carry(
     notice = [*(waiting.notice if waiting else ()), *(warning.text(language) for warning in outcome.warnings)]
     notice += _texts(outcome, "user")
     answer = Answer(kind=kind, allowed=outcome.allowed, reason="" if outcome.allowed else outcome.reason(language))
-    if not outcome.allowed and "block" not in can:
+    if kind == "tool_called":  # it has run: a finding on it is told by its warning, and asked about at the next call
+        answer = replace(answer, allowed=True, reason="")
+    elif not outcome.allowed and "block" not in can:
         notice.append(CANNOT_BLOCK(host=host, reason=answer.reason).text(language))
         answer = replace(answer, allowed=True, reason="")
     if outcome.allowed and outcome.input is not None:

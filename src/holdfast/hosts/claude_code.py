@@ -99,7 +99,9 @@ class ClaudeCode:
         return dialect.reply({"hookSpecificOutput": dialect.decision("deny", reason)})
 
 
-_CONTEXT_EVENTS = frozenset(("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"))
+_CONTEXT_EVENTS = frozenset(
+    ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch")
+)
 
 
 def _before(answer: Answer) -> dict[str, Any]:
