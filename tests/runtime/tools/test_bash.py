@@ -196,15 +196,19 @@ def peak(folder, size):
     return int(done.stdout)
 
 
+WINDOW = 20 << 10
+"""kB: the file's own pages, through which its hash is made, count as ours while they are looked at."""
+
+
 def test_TR7_a_hundred_megabytes_cost_no_more_memory_than_one(tmp_path):
     small, large = peak(tmp_path / "small", 1 << 20), peak(tmp_path / "large", 100 << 20)
-    assert large - small < 4096, (small, large)  # kB
+    assert large - small < WINDOW, (small, large)
 
 
 @pytest.mark.full
 def test_TR7_a_gigabyte_costs_no_more_memory_than_a_megabyte(tmp_path):
     small, large = peak(tmp_path / "small", 1 << 20), peak(tmp_path / "large", 1 << 30)
-    assert large - small < 4096, (small, large)  # kB
+    assert large - small < WINDOW, (small, large)
 
 
 def test_a_flood_is_stopped(bench):

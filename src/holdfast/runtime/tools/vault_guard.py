@@ -72,7 +72,7 @@ def guard_of(vault: Path, reading: CommandReading) -> VaultGuard:
     names = tuple(
         name
         for name in (*GUARDED, GIT_CONFIG)
-        if not (runs_git and name.startswith(".git/")) and not _is_named(vault / name, named)
+        if not (runs_git and name.startswith(".git/")) and not _is_named(vault / name, named, vault)
     )
     return VaultGuard(vault, names, _contents(vault, names))
 
@@ -84,8 +84,10 @@ def put_back_note(names: Iterable[str]) -> str:
     )
 
 
-def _is_named(path: Path, named: Iterable[Path]) -> bool:
-    return any(path == other or path.is_relative_to(other) or other.is_relative_to(path) for other in named)
+def _is_named(path: Path, named: Iterable[Path], vault: Path) -> bool:
+    """By itself, by a file in it, or by a folder it is in; the vault as a whole names nothing."""
+    below = (other for other in named if other != vault and other.is_relative_to(vault))
+    return any(path.is_relative_to(other) or other.is_relative_to(path) for other in below)
 
 
 def _contents(vault: Path, names: Iterable[str]) -> dict[str, Content]:
