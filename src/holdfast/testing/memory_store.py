@@ -42,6 +42,7 @@ class MemoryStore:
         self._lock = threading.RLock()
         self._sessions: dict[str, Session] = {}
         self._events: list[EventRecord] = []
+        self._event_ids: set[str] = set()
         self._by_session: dict[str, list[EventRecord]] = {}
         self._state: dict[_Place, StateRow] = {}
         self._remembered: dict[tuple[str, str, str], Remembered] = {}
@@ -131,6 +132,8 @@ class MemoryStore:
             require_same_thread("a step", session.id.key, change.where.key)
             for record in change.events:
                 require_same_thread(f"event {record.id!r}", session.id.key, record.where.key)
+                if record.id in self._event_ids:
+                    raise StoreError(f"event {record.id!r} is in the store already; an event is recorded once")
             only_audit = not (change.events or change.approvals or change.remember or change.state)
             if session.state == "sealed" and not only_audit:
                 raise SealedError(f"session {session.id.session!r} is sealed")
@@ -153,6 +156,7 @@ class MemoryStore:
                 kept = replace(record, no=len(own) + 1, seq=self._seq)
                 own.append(kept)
                 self._events.append(kept)
+                self._event_ids.add(kept.id)
                 numbered.append(kept)
             if change.remember is not None:
                 self._remembered[(*place, change.remember.call_id)] = change.remember
@@ -170,14 +174,13 @@ class MemoryStore:
             require_same_thread("an import", session.id.key, where.key)
             if session.seal_reason != IMPORTED:
                 raise SealedError(f"session {where.session!r} was not imported")
-            known = {record.id for record in self._events}
             own = self._by_session.setdefault(where.session, [])
             before = len(own)
             if any(record.where.main() != where.main() for record in events):
                 raise StoreError(f"an event is not of session {where.session!r}")
             for record in events:
-                if record.id not in known:
-                    known.add(record.id)
+                if record.id not in self._event_ids:
+                    self._event_ids.add(record.id)
                     self._seq += 1
                     own.append(replace(record, no=len(own) + 1, seq=self._seq))
                     self._events.append(own[-1])
@@ -293,6 +296,7 @@ class MemoryStore:
             if gone is None:
                 raise StoreError(f"no session {session!r}")
             self._events = [r for r in self._events if r.where.session != session]
+            self._event_ids = {r.id for r in self._events}
             count = len(self._by_session.pop(session, ()))
             self._state = {place: row for place, row in self._state.items() if place[0] != session}
             self._remembered = {place: row for place, row in self._remembered.items() if place[0] != session}
