@@ -1,7 +1,6 @@
 """The terminal as a person has it: a real tmux pane, real keys, captured screens."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -10,46 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from e2e.terminal_place import PROGRAM, PROMPT, chat, configure, environment, make_place
 from e2e.tmux_screen import Screen
 
 pytestmark = pytest.mark.e2e
 
-PROGRAM = [sys.executable, "-m", "holdfast"]
-PROMPT = "›"
-
 
 @pytest.fixture
 def place(tmp_path):
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "README.md").write_text("# A small project\n\nIt says hello.\n")
-    (vault / "notes.txt").write_text("alpha\nbeta\n")
-    return tmp_path
-
-
-def environment(place, **more):
-    return {
-        "PATH": os.environ["PATH"],
-        "HOME": str(place),
-        "HOLDFAST_HOME": str(place / "home"),
-        "TERM": "xterm-256color",
-        "LANG": "C.UTF-8",
-        **more,
-    }
-
-
-def chat(place, *options, **env):
-    return Screen([*PROGRAM, "chat", *options], cwd=place / "vault", env=environment(place, **env))
-
-
-def ready(screen, times=1):
-    """A turn is over when the prompt stands there again."""
-    return screen.wait_for(PROMPT, times=times)
-
-
-def configure(place, **runtime):
-    (place / "home").mkdir(mode=0o700, exist_ok=True)
-    (place / "home" / "config.jsonc").write_text(json.dumps({"agents": {"runtime": runtime}}))
+    return make_place(tmp_path)
 
 
 def test_UI3_the_prompt_stands_there_before_the_heavy_libraries_are_loaded(place):
@@ -59,7 +27,8 @@ def test_UI3_the_prompt_stands_there_before_the_heavy_libraries_are_loaded(place
         screen.enter("read README.md")
         shown = screen.wait_for("It says hello.", times=2)
         assert "● read README.md" in shown
-        assert re.search(r"context [▓░]+ \d+% / 32\.8k, \d+ s ago", screen.text())
+        bar = screen.wait_for(" s ago")
+        assert re.search(r"context [▓░]+ \d+% / 32\.8k, \d+ s ago", bar)
 
 
 def test_UI3_a_question_shows_the_command_and_the_exact_rule_and_takes_one_key(place):

@@ -468,18 +468,18 @@ def test_DL1_a_loop_is_asked_about_and_a_no_ends_it(tmp_path):
 
 
 def test_PE6_only_one_process_drives_a_session(tmp_path):
-    from holdfast.runtime.claim import Busy
-
-    with ChatCompletionsServer(Script(call("bash", command="echo 1"), "done")) as server:
+    with ChatCompletionsServer(Script(call("bash", command="echo 1"), "done", "and the other")) as server:
 
         async def work(stage):
             task = asyncio.create_task(stage.conversation.send("go"))
             await stage.until("tool_waiting")
             async with stage.again() as other:
-                with pytest.raises(Busy, match="another process"):
-                    await other.conversation.resume()
+                assert await other.conversation.resume() is None
+                assert "another process" in other.last("notice").text
+                assert await other.conversation.send("from elsewhere") is None
             stage.answer("once")
-            assert (await task).reason == "done"
+            assert (await task).text == "and the other"
+            assert stage.of("turn_started")[-1].text == "from elsewhere"
 
         on_stage(tmp_path, server, work)
 

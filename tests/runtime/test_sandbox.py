@@ -79,7 +79,8 @@ def test_PE12_listening_sockets_are_found(tmp_path):
 def test_PE12_the_environment_is_an_allow_list():
     environ = {"PATH": "/bin", "AWS_SECRET_ACCESS_KEY": "x", "OPENAI_API_KEY": "x", "LC_ALL": "C", "HOME": "/h",
                "MINE": "1", "http_proxy": "http://proxy:3128", "HTTPS_PROXY": "http://user:pw@proxy:3128",
-               "LD_PRELOAD": "x.so", "SSH_AUTH_SOCK": "/s", "DBUS_SESSION_BUS_ADDRESS": "x", "BASH_ENV": "x", "PYTHONPATH": "x"}  # fmt: skip
+               "LD_PRELOAD": "x.so", "SSH_AUTH_SOCK": "/s",
+               "DBUS_SESSION_BUS_ADDRESS": "x", "BASH_ENV": "x", "PYTHONPATH": "x"}  # fmt: skip
     env = command_environment(environ, network=False, passed=("MINE",), temp="/t")
     kept = {"PATH", "LC_ALL", "HOME", "MINE"}
     assert set(env) & set(environ) == kept

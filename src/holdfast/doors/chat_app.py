@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.doors.chat_engine import Engine
     from holdfast.store.interface import Approval
 
-QUIT_SECONDS = 2.0
+QUIT_SECONDS = 5.0
 GIVE_UP_SECONDS = 5.0
 _ANSWERS = {"o": "once", "a": "always", "w": "for_a_while", "d": "deny"}
 
@@ -109,7 +109,16 @@ class ChatApp:
             await engine.start()
             self._engine = engine
             self.status.follow(engine)
+            self._recall(engine)
         return self._engine
+
+    def _recall(self, engine: Engine) -> None:
+        """Where the thread was left."""
+        if engine.resumed:
+            for who, text in engine.last_words():
+                self.view.say(f"{who} {text}", "dim")
+            if engine.conversation.unfinished():
+                self.say(say.UNFINISHED(), "yellow")
 
     def _loaded(self, loading: asyncio.Future[Engine]) -> None:
         if not loading.cancelled() and loading.exception() is None:

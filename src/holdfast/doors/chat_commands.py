@@ -102,7 +102,7 @@ async def _sessions(app: ChatApp, argument: str) -> None:
     rows = []
     for session in threads(engine.control, Path(current.session.vault)):
         mark = "*" if session.id.thread == current.where.thread else " "
-        title = session.title or engine.first_words(session)
+        title = engine.first_words(session)
         rows.append((f"{mark} {session.id.thread}", moment(session.started_at), session.state, visible(title, 60)))
     app.view.say("\n".join(table(rows)))
 

@@ -9,6 +9,8 @@ from holdfast.control import Control
 from holdfast.core.events import Answer
 from holdfast.core.settings import ModelParams
 from holdfast.doors.chat_wanted import Wanted
+from holdfast.doors.output import visible
+from holdfast.runtime.memory_tools import memory_tools
 from holdfast.runtime.runner import Conversation
 from holdfast.runtime.threads import find_thread, new_thread, threads
 from holdfast.runtime.toolbox import toolbox
@@ -60,7 +62,7 @@ class Engine:
             self.control,
             session,
             watch=self._watch,
-            tools=self._toolbox.tools,
+            tools=(*self._toolbox.tools, *memory_tools(self.control)),
             model=self._wanted.model,
             agent=self._wanted.agent,
             interactive=self._wanted.interactive,
@@ -101,7 +103,15 @@ class Engine:
     def first_words(self, session: Session) -> str:
         """What a thread was opened with."""
         found = self.control.store.events(session.id.session, kinds=("prompt_submitted",), limit=1)
-        return " ".join(found[0].text.split()) if found else ""
+        return session.title or (" ".join(found[0].text.split()) if found else "")
+
+    def last_words(self) -> list[tuple[str, str]]:
+        """The last message of each side, in one line each."""
+        kinds = {"prompt_submitted": "›", "assistant_replied": "‹"}
+        found = self.control.store.events(
+            self.conversation.where.session, kinds=tuple(kinds), limit=2, newest_first=True
+        )
+        return [(kinds[record.kind], visible(" ".join(record.text.split()), 160)) for record in reversed(found)]
 
     def undo(self) -> str:
         """Take back the last change to a file that this thread's tools made; what it was, or nothing."""

@@ -9,6 +9,7 @@ from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.markdown import Markdown
 from rich.panel import Panel
+from rich.spinner import Spinner
 from rich.syntax import Syntax
 from rich.text import Text
 
@@ -64,6 +65,9 @@ class RichView:
         handler = getattr(self, f"_on_{event.kind}", None)
         if handler is not None:
             handler(event)
+
+    def _on_turn_started(self, event: Any) -> None:
+        self._draw(Spinner("dots", style="dim"))
 
     def _on_text_delta(self, event: Any) -> None:
         if event.subagent:

@@ -127,6 +127,9 @@ class ControlledModel(Model):
 
     def _history(self, given: str | list[Any]) -> list[Item]:
         entries = [{"role": "user", "content": given}] if isinstance(given, str) else given
+        if len(entries) < len(self._known) or (self._known and self._known[-1].raw != entries[len(self._known) - 1]):
+            # The runner only ever appends; should it not, everything is taken as it comes and compacted anew.
+            self._known, self._base, self._replaced = [], None, 0
         self._known += items_from_input(entries[len(self._known) :])
         if self._base is None:
             return list(self._known)

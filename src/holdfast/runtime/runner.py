@@ -21,7 +21,7 @@ from holdfast.core.settings import ModelParams
 from holdfast.core.verdict import Mode
 from holdfast.runtime.agent_run import AgentRun
 from holdfast.runtime.agent_setup import AgentSetup
-from holdfast.runtime.claim import FileClaim
+from holdfast.runtime.claim import Busy, FileClaim
 from holdfast.runtime.compacting import compact
 from holdfast.runtime.controlled_model import ControlledModel
 from holdfast.runtime.judge import Judge
@@ -33,10 +33,11 @@ from holdfast.runtime.threads import next_session
 from holdfast.runtime.tool import Tool, ToolContext
 from holdfast.runtime.trouble import Trouble
 from holdfast.runtime.ui_events import Notice, Problem, TurnEnded, Watch
-from holdfast.store.interface import Session
+from holdfast.store.interface import Session, StateConflict
 
 LET_GO_SECONDS = 10.0
 """How long a stopped turn waits for its tools to end."""
+TITLE_LENGTH = 80
 STOPPED_HERE = Phrase("runtime.stopped_here", "[stopped by the user]", "[已被用户停止]")
 QUEUED = Phrase(
     "runtime.queued",
@@ -123,7 +124,7 @@ class Conversation:
         scene.tell_warnings(outcome)
 
     async def send(self, text: str) -> TurnEnded | None:
-        """A message from a person; None when it was queued because a run is under way."""
+        """A message from a person; None when it was queued because a run is under way, here or elsewhere."""
         if self.busy:
             await self._judge.do(self.queue.put, text, self._control.clock())
             self._watch(Notice(text=QUEUED().text(self._scene().language)))
@@ -196,10 +197,14 @@ class Conversation:
 
     # a turn
 
-    async def _drive(self, invocation: str) -> TurnEnded:
+    async def _drive(self, invocation: str) -> TurnEnded | None:
         self._stopping = False
         self._task = asyncio.ensure_future(self._turns(invocation))
-        return await self._task
+        try:
+            return await self._task
+        except Busy as busy:
+            self._watch(Notice(text=f"{busy}. {QUEUED().text(self._scene().language)}"))
+            return None
 
     async def _turns(self, invocation: str) -> TurnEnded:
         """This turn, and one for each message that is queued by the time it ends."""
@@ -242,6 +247,7 @@ class Conversation:
         for queued in await self._judge.do(self.queue.waiting):
             if await self._judge.do(self._control.store.event, queued.id) is None:
                 outcome = await run.submit(queued.text, event_id=queued.id)
+                await self._judge.do(self._entitle, queued.text)
                 if outcome.decision == "ask":
                     confirm = outcome.reason(run.scene.language)
                 elif outcome.decision == "deny" and outcome.deciding is not None:
@@ -249,6 +255,14 @@ class Conversation:
                     raise Trouble("own", outcome.deciding.why, outcome.deciding.next_step or outcome.deciding.why)
             await self._judge.do(self.queue.taken, queued)
         return confirm
+
+    def _entitle(self, text: str) -> None:
+        """A thread is known to people by the words it began with."""
+        current = self.session
+        if not current.title:
+            title = " ".join(text.split())[:TITLE_LENGTH]
+            with contextlib.suppress(StateConflict):
+                self._control.store.update_session(current.id.session, current.version, title=title)
 
     async def _failed(self, scene: Scene, trouble: Trouble) -> TurnEnded:
         await self._mark(scene, "failed")
