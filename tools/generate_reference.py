@@ -1,4 +1,4 @@
-"""Writes the pages of docs/reference that describe code: settings, commands, exit codes.
+"""Writes the pages of docs/reference that describe code: settings, commands, exit codes, tools.
 
 `python tools/generate_reference.py` writes them, `--check` only says whether they are up to date (a test does that).
 """
@@ -6,7 +6,7 @@
 import dataclasses
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -15,8 +15,10 @@ import click
 from holdfast.core.decode import describe, encode, fields_of
 from holdfast.core.setting_keys import RUNTIME, leaf_kind
 from holdfast.core.settings import AgentHeader, Settings
+from holdfast.core.tools import NEUTRAL_TOOLS
 from holdfast.doors.cli import COMMANDS, cli
 from holdfast.doors.lazy_group import EXIT_MEANINGS
+from holdfast.runtime.tools import all_tools
 from holdfast.store.config_layers import GUARD_MODE_VARIABLE, INLINE_VARIABLE
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -134,7 +136,56 @@ def exit_codes() -> str:
     )
 
 
-PAGES = {"configuration.md": configuration, "cli.md": commands, "exit-codes.md": exit_codes}
+TOOLS = f"""# Tools of the own agent
+
+{MADE}
+What the agent of `holdfast chat` and `holdfast run` can call, in the words the model reads. Which of these calls are
+asked about is said by [permission](configuration.md) rules over their domain. Changes to files can be undone (`/undo`);
+what is deleted lies in the trash of the home for 30 days. How commands are confined:
+[the sandbox](../explanation/sandbox.md).
+"""
+
+
+def tools() -> str:
+    mobile = {tool.name for tool in all_tools("mobile")}
+    parts = [TOOLS]
+    for tool in all_tools("desktop"):
+        spec = tool.spec or NEUTRAL_TOOLS[tool.name]
+        about = f"Domain: {'none, never asked about' if spec.domain == 'none' else f'`{spec.domain}`'}."
+        if tool.name not in mobile:
+            about += " Not in the mobile profile."
+        parts.append(f"## {tool.name}\n\n{about}\n\n{_prose(tool.description)}\n\n{_inputs(tool.parameters)}")
+    return "\n".join(parts)
+
+
+def _prose(description: str) -> str:
+    """The description as a paragraph; an example in it keeps its lines."""
+    first, *rest = description.split("\n")
+    if not rest:
+        return first
+    return "\n".join([first, "", "```text", *rest, "```"])
+
+
+def _inputs(parameters: Mapping[str, Any], prefix: str = "") -> str:
+    return "| input | kind | meaning |\n|---|---|---|\n" + "".join(
+        f"{row}\n" for row in _input_rows(parameters, prefix)
+    )
+
+
+def _input_rows(parameters: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    for name, about in parameters["properties"].items():
+        kind = " or ".join(f"`{choice}`" for choice in about["enum"]) if "enum" in about else about["type"]
+        words = [about.get("description", "")]
+        if name in parameters["required"]:
+            words.append("Must be given.")
+        elif "default" in about:
+            words.append(f"Default: `{json.dumps(about['default'])}`.")
+        yield f"| `{prefix}{name}` | {kind} | {' '.join(word for word in words if word)} |"
+        if about["type"] == "array" and "properties" in about.get("items", {}):
+            yield from _input_rows(about["items"], f"{prefix}{name}[].")
+
+
+PAGES = {"configuration.md": configuration, "cli.md": commands, "exit-codes.md": exit_codes, "tools.md": tools}
 
 
 def main(arguments: list[str], folder: Path = FOLDER) -> int:
