@@ -48,10 +48,10 @@ def test_PE6_a_claim_is_given_back_when_its_process_is_killed(tmp_path):
 
 
 def test_PE6_queued_messages_keep_their_order_and_leave_one_by_one():
-    queue = MessageQueue(MemoryStore(), "s", ScriptedIds())
+    queue = MessageQueue(MemoryStore(), session_id(thread="s").key, ScriptedIds())
     queue.put("one", 1.0)
     queue.put("two", 2.0)
-    other = MessageQueue(queue._store, "t", ScriptedIds("t"))
+    other = MessageQueue(queue._store, session_id(thread="t").key, ScriptedIds("t"))
     other.put("elsewhere", 1.5)
     first, second = queue.waiting()
     assert (first.text, second.text) == ("one", "two")

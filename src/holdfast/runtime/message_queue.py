@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from holdfast.core.keys import SessionKey
 from holdfast.store.interface import Store
 
 
@@ -16,9 +17,11 @@ class Queued:
 
 
 class MessageQueue:
-    def __init__(self, store: Store, session: str, new_id: Callable[[], str]) -> None:
+    """A thread's: a message outlives the session that it was queued in."""
+
+    def __init__(self, store: Store, key: SessionKey, new_id: Callable[[], str]) -> None:
         self._store = store
-        self._prefix = f"queue:{session}:"
+        self._prefix = f"queue:{key.user}:{key.agent}:{key.thread}:"
         self._new_id = new_id
 
     def put(self, text: str, at: float) -> Queued:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from holdfast.chain.chain import Chain
 from holdfast.control import Control
 from holdfast.core.events import AssistantReplied, HistorySending, ModeChanged, SessionStarted
 from holdfast.core.keys import SessionId
@@ -33,11 +34,12 @@ from holdfast.runtime.threads import next_session
 from holdfast.runtime.tool import Tool, ToolContext
 from holdfast.runtime.trouble import Trouble
 from holdfast.runtime.ui_events import Notice, Problem, TurnEnded, Watch
-from holdfast.store.interface import Session, StateConflict
+from holdfast.store.interface import SealedError, Session, StateConflict
 
 LET_GO_SECONDS = 10.0
 """How long a stopped turn waits for its tools to end."""
 TITLE_LENGTH = 80
+TRIES = 5
 STOPPED_HERE = Phrase("runtime.stopped_here", "[stopped by the user]", "[已被用户停止]")
 QUEUED = Phrase(
     "runtime.queued",
@@ -71,7 +73,8 @@ class Conversation:
         self.setup = AgentSetup(control, self.models, tools, agent=agent, inline=inline)
         self.interactive = interactive
         self._answer_by_itself = answer_by_itself
-        self._judge = Judge(control.plane, in_thread=in_thread)
+        self._chain = Chain(control)
+        self._judge = Judge(control.plane, heed=self._chain.heed, in_thread=in_thread)
         self._ledger = Ledger(control.store, session.id, self.models.choice)
         self._memory: dict[str, Any] = {}
         self._bootstrap = ""
@@ -94,7 +97,7 @@ class Conversation:
 
     @property
     def queue(self) -> MessageQueue:
-        return MessageQueue(self._control.store, self.where.session, self._control.new_id)
+        return MessageQueue(self._control.store, self.where.key, self._control.new_id)
 
     def unfinished(self) -> bool:
         """Whether the last run was cut off, failed or waits, and `resume` would take it up."""
@@ -120,7 +123,9 @@ class Conversation:
                 mode="full_access" if self._session.mode == "full_access" else "agent",
             )
         )
-        self._bootstrap = for_the_model(outcome)
+        packet = await self._judge.do(self._chain.packet, self._session)
+        told = packet.text if packet is not None else ""
+        self._bootstrap = "\n\n".join(text for text in (told, for_the_model(outcome, told)) if text)
         scene.tell_warnings(outcome)
 
     async def send(self, text: str) -> TurnEnded | None:
@@ -129,7 +134,6 @@ class Conversation:
             await self._judge.do(self.queue.put, text, self._control.clock())
             self._watch(Notice(text=QUEUED().text(self._scene().language)))
             return None
-        await self._renew_if_sealed()
         await self._judge.do(self.queue.put, text, self._control.clock())
         return await self._drive(self._control.new_id())
 
@@ -208,19 +212,39 @@ class Conversation:
 
     async def _turns(self, invocation: str) -> TurnEnded:
         """This turn, and one for each message that is queued by the time it ends."""
-        with self._claim():
-            await self._judge.do(self._ledger.load)
-            while True:
+        while True:
+            end = await self._claimed_turn(invocation)
+            self._watch(end)
+            waiting = await self._judge.do(self.queue.waiting)
+            if end.reason != "done" or not waiting:
+                return end
+            invocation = self._control.new_id()
+
+    async def _claimed_turn(self, invocation: str) -> TurnEnded:
+        """One turn by whoever holds the session; no seal can cut it, and a wanted one follows it (SC3)."""
+        for _ in range(TRIES):
+            await self._renew_if_sealed()
+            with self._claim():
+                try:
+                    await self._judge.do(lambda: self._chain.turn_opened(self.where, invocation, sole=True))
+                except SealedError:
+                    continue  # it was sealed a moment ago: the message belongs to the next session
+                await self._judge.do(self._ledger.load)
                 run = self.setup.run(self._scene(invocation), self._bootstrap)
                 try:
                     end = await self._turn(run)
                 finally:
                     self._ledger.save()
-                self._watch(end)
-                waiting = await self._judge.do(self.queue.waiting)
-                if end.reason != "done" or not waiting:
-                    return end
-                invocation = self._control.new_id()
+                await self._end_turn(run.scene)
+                return end
+        raise SealedError(f"thread {self.where.thread!r} was sealed {TRIES} times in a row; try again")
+
+    async def _end_turn(self, scene: Scene) -> None:
+        # In a thread of its own: finalising may ask a model for minutes, for up to half a minute.
+        sealing = await asyncio.to_thread(self._chain.end_turn, self.where, scene.invocation)
+        for message in (sealing.message, sealing.warning) if sealing is not None else ():
+            if message is not None:
+                scene.emit(Notice(text=message.text(scene.language)))
 
     async def _turn(self, run: AgentRun) -> TurnEnded:
         scene = run.scene
@@ -292,9 +316,11 @@ class Conversation:
         await self._judge.do(self._control.store.note, self._run_note, body)
 
     async def _renew_if_sealed(self) -> None:
-        """After a seal the next message starts the thread's next session (SC10)."""
+        """After a seal the next message starts the thread's next session (SC10); a seal that waited comes first."""
         current = await self._judge.do(self._control.store.session, self.where.session)
-        if current is not None and current.state != "sealed":
+        if current is not None and current.extra.get("seal_wanted") and not self.unfinished():
+            current = (await asyncio.to_thread(self._chain.sealer.try_seal, self.where)).session
+        if current is not None and current.state == "active":
             return
         vault, cwd = Path(self._session.vault), Path(self._session.cwd)
         name = self.models.choice().name

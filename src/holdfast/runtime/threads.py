@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from holdfast.chain.chain import Chain
 from holdfast.control import Control
 from holdfast.core.keys import SessionId, SessionKey
-from holdfast.store.interface import Session, StateConflict, StoreError
+from holdfast.store.interface import Session, StoreError
 
 HOST = "holdfast"
 
@@ -29,13 +30,7 @@ def next_session(control: Control, key: SessionKey, vault: Path, cwd: Path, *, m
         model=model,
         mode=control.settings.runtime.mode.default,
     )
-    try:
-        return control.store.open_session(session)
-    except StateConflict:
-        live = [other for other in control.store.chain(key) if other.state != "sealed"]
-        if not live:
-            raise
-        return live[-1]
+    return Chain(control).next_session(key, session).session
 
 
 def threads(control: Control, vault: Path | None = None, limit: int = 20) -> Sequence[Session]:
