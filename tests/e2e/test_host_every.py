@@ -1,0 +1,159 @@
+"""What must hold in every host, through the real CLIs: attached as a user does it, driven by a scripted model."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from e2e.attached import ALLOW_BASH, Holdfast, config
+from e2e.installed_clis import requires_cli
+from e2e.kits import KITS
+from holdfast.doors import daemon_process
+from holdfast.store.home import own_pids
+
+pytestmark = pytest.mark.e2e
+
+DENY_SECRET = '{ "domain": "edit", "pattern": "vault:/secret/**", "decision": "deny" }'
+SLOW = {"gemini", "opencode"}
+
+
+def hosts(*, full=()):
+    """Every host; those in `full` only in the long run."""
+    marked = (pytest.param(n, marks=[requires_cli(n), *([pytest.mark.full] if n in full else [])]) for n in KITS)
+    return pytest.mark.parametrize("name", list(marked))
+
+
+@pytest.fixture(scope="module")
+def holdfast(tmp_path_factory):
+    it = Holdfast(tmp_path_factory.mktemp("hf") / "home")
+    it.start()
+    yield it
+    it.close()
+
+
+@pytest.fixture
+def attached(holdfast, tmp_path):
+    """Makes an attached host under a configuration, and ends it with the test."""
+    made = []
+
+    def make(name, settings=None, **options):
+        holdfast.configure(config() if settings is None else settings)
+        made.append(KITS[name](tmp_path, holdfast, **options))
+        return made[-1]
+
+    yield make
+    for kit in made:
+        kit.__exit__(None, None, None)
+
+
+@hosts()
+def test_HO6_one_session_with_everything_that_can_happen_to_a_call(attached, name):
+    kit = attached(name, config(DENY_SECRET, truncation='{ "maxLines": 20 }'))
+    kit.remember()
+    (kit.workspace / "notes.txt").write_text("hello")
+    kit.play(
+        kit.read("notes.txt"),
+        kit.write("a.py", "secret/b.py"),
+        kit.write("memory-bank/details/notes.md"),
+        kit.bash("seq 1 3000; touch ran"),
+        "all done",
+    )
+    with kit.it.somebody_answers("once", times=2 if name == "codex" else 1) as answered:
+        kit.run("do everything")
+    assert (kit.workspace / "a.py").exists()
+    assert not (kit.workspace / "secret").exists()
+    assert "denied by the rule vault:/secret/**" in kit.result("call_2_2")
+    assert "only memory-bank-writer" in kit.result("call_3_1")
+    assert (kit.workspace / "ran").exists(), "it was asked about, and a person said yes"
+    assert answered
+    shown = kit.result("call_4_1")
+    assert "3000" in shown
+    assert "1500" not in shown
+    (kept,) = (kit.workspace / ".agent-output").glob("*.txt")
+    assert "1500" in kept.read_text()
+    decided = [decision for _, decision in kit.it.decisions()]
+    first = "ask" if name == "codex" else "allow"  # it reads by a command, and commands are asked about
+    assert sorted(decided) == sorted([first, "allow", "deny", "deny", "ask"])
+    assert kit.it.wait_for(lambda: kit.it.events("assistant_replied"))
+    assert [record.text for record in kit.it.events("prompt_submitted")] == ["do everything"]
+    assert kit.it.events("assistant_replied")[-1].text.strip() == "all done"
+    assert len({record.invocation for record in kit.it.events("tool_calling", "tool_called")}) == 1
+    assert "REMEMBER THIS" in kit.requests[0].transcript.replace("&lt;", "<"), "the memory bank is in the first request"
+
+
+@hosts()
+def test_HO5_a_secret_is_asked_about_and_denied_at_the_deadline(attached, name):
+    kit = attached(name, deadline=3)
+    (kit.workspace / "server.pem").write_text("KEY=s3cret")
+    kit.play(kit.read("server.pem"), "done")
+    kit.run()
+    assert "Nobody answered in time" in kit.result("call_1_1")
+    assert "s3cret" not in kit.requests[-1].transcript
+    assert kit.it.control.approvals.pending() == []
+
+
+@hosts(full=SLOW)
+def test_HK4_the_input_that_was_judged_is_the_one_that_runs(attached, name):
+    kit = attached(name, config(ALLOW_BASH))
+    hooks = kit.it.holdfast.home.hooks / "rewrite.py"
+    hooks.write_text(
+        "def tool_before(tool, arguments):\n"
+        "    if tool == 'bash':\n"
+        "        return {**arguments, 'command': arguments['command'].replace('original', 'rewritten')}\n"
+    )
+    try:
+        kit.play(kit.bash("echo original > out.txt"), "done")
+        kit.run()
+    finally:
+        hooks.unlink()
+    assert (kit.workspace / "out.txt").read_text() == "rewritten\n"
+
+
+@hosts(full=SLOW)
+def test_DL1_a_loop_is_stopped(attached, name):
+    # Gemini CLI ends a run by itself at the fifth equal call.
+    kit = attached(name, config(ALLOW_BASH, doomLoop='{ "sameToolThreshold": 4 }'))
+    (kit.workspace / "notes.txt").write_text("same")
+    kit.play(*[kit.bash("cat notes.txt")] * 4, then="done")
+    with kit.it.somebody_answers("deny", "you are going in circles") as answered:
+        kit.run()
+    assert answered[0].policy == "doom_loop"
+    assert any("going in circles" in text for text in kit.requests[-1].tool_results.values())
+
+
+@hosts(full=SLOW)
+def test_HO4_a_worker_that_is_killed_is_replaced_and_the_next_hook_works(attached, holdfast, name):
+    kit = attached(name)
+
+    def kill(request):
+        os.kill(own_pids(holdfast.home)[-1], signal.SIGKILL)
+        return kit.write("after.py")
+
+    kit.play(kit.write("before.py"), kill, kit.write("again.py"), "done")
+    kit.run()
+    assert (kit.workspace / "before.py").exists()
+    assert (kit.workspace / "again.py").exists()
+    assert daemon_process.is_alive(holdfast.home)
+    assert [decision for _, decision in kit.it.decisions()][-1] == "allow"
+
+
+@hosts(full=SLOW)
+def test_HO1_after_detach_nothing_of_ours_runs(attached, name):
+    kit = attached(name)
+    kit.play(kit.write("a.py"), "done", kit.write("b.py"), "done")
+    kit.run()
+    kit.close()
+    kit.it.detach()
+    if name == "opencode":
+        kit._serve = None
+    kit.run()
+    assert (kit.workspace / "b.py").exists()
+    assert [decision for _, decision in kit.it.decisions()] == ["allow"]
+
+
+def test_the_hosts_of_this_file_are_all_there_are():
+    from holdfast.hosts.registry import HOSTS as KNOWN
+
+    assert set(KITS) == set(KNOWN)
