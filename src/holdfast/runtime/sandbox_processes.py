@@ -81,6 +81,8 @@ class Running:
         """Whether the command itself has ended; what it started may still run."""
         if self.code is not None:
             return True
+        if not hasattr(os, "waitid"):  # macOS: it cannot be looked at without reaping it
+            return self._process.poll() is not None
         try:
             return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         except ChildProcessError:

@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.core.settings import Settings, TruncationSettings
 from holdfast.policies.truncation import MARK
+from holdfast.runtime import sandbox_landlock
 from holdfast.runtime.sandbox import detect
 from holdfast.runtime.tools.bash_setup import sandbox_of
 from tool_bench import Bench, with_bash, with_runtime
@@ -126,6 +127,23 @@ def test_cancelling_ends_the_command(bench):
         return alive(mark)
 
     assert asyncio.run(go()) == []
+
+
+@pytest.mark.parametrize("steps", range(8))
+def test_cancelling_at_any_moment_leaves_nothing(bench, steps):
+    mark = marker()
+
+    async def go():
+        task = asyncio.create_task(bench.acall("bash", command=f"sleep {mark}"))
+        await asyncio.sleep(steps * 0.004)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    handles = len(list(Path("/proc/self/fd").iterdir()))
+    asyncio.run(go())
+    assert alive(mark) == []
+    assert len(list(Path("/proc/self/fd").iterdir())) <= handles
 
 
 @needs_bubblewrap
@@ -290,6 +308,44 @@ def test_PE12_a_command_that_names_the_file_may_write_it(bench):
     assert (bench.vault / ".git/config").exists()
     bench.call("bash", command="git config user.name tester")
     assert "tester" in (bench.vault / ".git/config").read_text()
+
+
+@pytest.fixture
+def without_bubblewrap(bench, tmp_path, monkeypatch):
+    """A machine that has every program but this one."""
+    reason = sandbox_landlock.probe().why if sys.platform.startswith("linux") else "not Linux"
+    if reason:
+        pytest.skip(f"platform: {reason}")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for folder in ("/bin", "/usr/bin"):
+        for program in Path(folder).iterdir():
+            if program.name != "bwrap" and not (programs / program.name).exists():
+                (programs / program.name).symlink_to(program)
+    monkeypatch.setenv("PATH", str(programs))
+    assert detect(again=True).kind == "landlock"
+    yield bench
+    bench.close()
+    monkeypatch.undo()
+    detect(again=True)
+
+
+def test_PE12_landlock_takes_over_where_there_is_no_bubblewrap(without_bubblewrap):
+    bench = without_bubblewrap
+    mark = marker()
+    output = bench.call("bash", command='echo in > made.txt; echo t > "$TMPDIR/t"; cat made.txt "$TMPDIR/t"')
+    assert output.text == "in\nt\n"
+    assert output.display["sandbox"] == "landlock"
+    assert "only the vault" in bench.text("bash", command="touch /etc/holdfast-x")
+    assert "stopped after 1 s" in bench.text("bash", command=f"setsid sleep {mark} & sleep {mark}", timeout=1)
+    end = time.monotonic() + 5
+    while alive(mark) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert alive(mark) == []
+    bench.put(".claude/settings.json", "mine")
+    bench.put("evil.sh", "echo evil > .claude/settings.json\n")
+    assert "as it was before" in bench.text("bash", command="sh evil.sh")
+    assert (bench.vault / ".claude/settings.json").read_text() == "mine"
 
 
 def test_a_command_with_a_nul_or_none_at_all(bench):

@@ -44,6 +44,16 @@ def test_guarded_files_are_named_but_not_shown(filled):
     assert filled.text("grep", pattern="KEY", path=".env") == ".env:1:KEY=import"
 
 
+def test_a_folder_outside_that_was_judged_is_shown_but_for_what_is_guarded(filled, tmp_path):
+    outside = tmp_path / "elsewhere"
+    outside.mkdir()
+    (outside / "a.h").write_text("needle\n")
+    (outside / "key.pem").write_text("needle\n")
+    text = filled.text("grep", pattern="needle", path=str(outside))
+    assert f"{outside}/a.h:1:needle" in text
+    assert f"guards the file (1): {outside}/key.pem" in text
+
+
 def test_options(filled):
     assert (
         filled.text("grep", pattern="IMPORT", ignore_case=True, path="src")

@@ -1,5 +1,9 @@
 """`move` and `delete`, and that both can be taken back."""
 
+import os
+import tempfile
+from pathlib import Path
+
 import pytest
 
 
@@ -66,6 +70,41 @@ def test_a_folder_is_deleted_only_when_that_is_said(bench):
     bench.undo()
     assert bench.tree() == {"d/a.txt": b"a", "d/e/b.txt": b"b", "d/link": b"a"}
     assert (bench.vault / "d/link").is_symlink()
+
+
+@pytest.fixture
+def far_home(bench):
+    """A home on another file system, where nothing can be renamed to."""
+    shared = Path("/dev/shm")
+    if not shared.is_dir() or shared.stat().st_dev == bench.vault.stat().st_dev:
+        pytest.skip("platform: no second file system")
+    with tempfile.TemporaryDirectory(dir=shared) as home:
+        bench.home = Path(home)
+        yield bench
+
+
+def test_the_trash_may_lie_on_another_file_system(far_home):
+    far_home.put("d/a.txt", "a", mode=0o640)
+    far_home.put("d/e/b.txt", "b")
+    far_home.put("c.txt", "c")
+    (far_home.vault / "d/link").symlink_to("nowhere")
+    before = far_home.tree()
+    far_home.call("delete", path="d", recursive=True)
+    far_home.call("delete", path="c.txt")
+    assert far_home.tree() == {}
+    far_home.undo()
+    far_home.undo()
+    assert far_home.tree() == before
+    assert (far_home.vault / "d/a.txt").stat().st_mode & 0o777 == 0o640
+    assert (far_home.vault / "d/link").is_symlink()
+
+
+def test_what_cannot_be_copied_away_stays(far_home):
+    far_home.put("d/a.txt", "a")
+    os.mkfifo(far_home.vault / "d/pipe")
+    assert "could not be deleted" in far_home.failure("delete", path="d", recursive=True)
+    assert (far_home.vault / "d/a.txt").read_text() == "a"
+    assert far_home.undo() is None
 
 
 def test_an_empty_folder_needs_no_word(bench):

@@ -83,7 +83,13 @@ def start_command(context: ToolContext, command: str, workdir: str | None) -> St
 
 async def run_command(context: ToolContext, command: str, workdir: str | None, seconds: float) -> Ran:
     """Run to the end or the deadline. Cancelling ends the command before it is passed on."""
-    started = await asyncio.to_thread(start_command, context, command, workdir)
+    starting = asyncio.ensure_future(asyncio.to_thread(start_command, context, command, workdir))
+    try:
+        started = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with contextlib.suppress(ToolFailure):
+            await asyncio.to_thread(_give_up, await starting)
+        raise
     stop = threading.Event()
     loop = asyncio.get_running_loop()
 
@@ -98,6 +104,13 @@ async def run_command(context: ToolContext, command: str, workdir: str | None, s
         with contextlib.suppress(Exception):
             await work
         raise
+
+
+def _give_up(started: Started) -> None:
+    """It was not wanted any more before it had begun."""
+    started.running.close()
+    os.close(started.output)
+    os.close(started.report)
 
 
 def _follow(

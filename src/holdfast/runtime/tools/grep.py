@@ -61,7 +61,7 @@ def _told(context: ToolContext, place: Place, query: Query, found: Found, mode: 
     answer = _Answer()
     for path, lines in found.by_file().items():
         file = place if not path else place.below(path)
-        if path and not may_read(context, file):
+        if path and not may_read(context, file, place):
             answer.hidden.add(file.shown)
             continue
         count = sum(1 for line in lines if line.matched)

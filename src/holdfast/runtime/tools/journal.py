@@ -8,6 +8,7 @@ what still is as the tool left it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -187,8 +188,9 @@ def move_tree(old: Path, new: Path) -> None:
     try:
         rename_entry(old, new)
     except OSError as error:
-        if isinstance(error, FileExistsError | FileNotFoundError | PermissionError):
+        if error.errno != errno.EXDEV:
             raise
+        new.parent.mkdir(parents=True, exist_ok=True)
         try:
             if old.is_dir() and not old.is_symlink():
                 shutil.copytree(old, new, symlinks=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast.core.settings import Settings
-from holdfast.core.targets import Domain, Target, url_target
-from holdfast.core.verdict import Decision
+from holdfast.core.targets import Target, url_target
 from holdfast.rule_index import RuleIndex, rule_list
 from holdfast.runtime.tool import ToolContext
 from holdfast.runtime.tools.places import Place
@@ -15,19 +14,27 @@ from holdfast.store.home import Home
 _INDEX = "judged.index"
 
 
-def may_read(context: ToolContext, place: Place) -> bool:
-    """Whether a rule lets this file be read without asking."""
-    target = Target("vault", f"/{place.shown}") if place.inside else Target("fs", place.shown)
-    return _decision(context, "read", target) == "allow"
+def may_read(context: ToolContext, place: Place, within: Place) -> bool:
+    """Whether a file may be shown by a call that was judged for the folder it is in.
+
+    It may when a rule allows it, or when no other rule speaks about it than about the folder.
+    """
+    index = _index(context)
+    rule = index.match("read", _target(place))
+    if rule is not None and rule.decision == "allow":
+        return True
+    return rule == index.match("read", _target(within))
 
 
 def may_fetch(context: ToolContext, url: str) -> bool:
-    return _decision(context, "web_fetch", url_target(url)) == "allow"
+    rule = _index(context).match("web_fetch", url_target(url))
+    return rule is not None and rule.decision == "allow"
 
 
-def _decision(context: ToolContext, domain: Domain, target: Target) -> Decision:
-    rule = _index(context).match(domain, target)
-    return rule.decision if rule is not None else "ask"
+def _target(place: Place) -> Target:
+    if not place.inside:
+        return Target("fs", place.shown)
+    return Target("vault", "/" if place.shown == "." else f"/{place.shown}")
 
 
 def _index(context: ToolContext) -> RuleIndex:
