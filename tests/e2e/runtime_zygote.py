@@ -75,9 +75,9 @@ async def work(order):
         # The message's own number tells whether it was taken before the last process died.
         end = await conversation.resume()
         if end is None:
-            started = sum(
-                1 for r in control.store.events(session.id.session, kinds=("prompt_submitted",), limit=10_000)
-            )
+            chain = control.store.chain(session.id.key)
+            prompts = (control.store.events(s.id.session, kinds=("prompt_submitted",), limit=10_000) for s in chain)
+            started = sum(record.text.startswith("message ") for records in prompts for record in records)
             if started <= done:
                 end = await conversation.send(f"message {done}")
         if end is not None and end.reason != "done":

@@ -126,8 +126,7 @@ def run_with_kills(tmp_path, kills, seed):
     with ChatCompletionsServer(Script(then=Model())) as server:
         about = {"baseUrl": server.base_url, "customContext": 3500}
         runtime = {"model": "scripted", "models": {"scripted": about}, "doomLoop": {"enabled": False}}
-        strategy = {"id": "all", "match": {}, "features": {"sessionStrategy": {"strategy": "compress"}}}
-        body = {"agents": {"runtime": runtime}, "breeds": [strategy]}
+        body = {"agents": {"runtime": runtime}}
         order = {"home": str(home.root), "vault": str(vault), "settings": body, "messages": kills // 2 + 2}
         inline = Inline(environ={}, mapping=body)
         Control.open(home, inline=inline).close()
@@ -157,17 +156,20 @@ def run_with_kills(tmp_path, kills, seed):
                     order["messages"] += 2
                     code = None
             repeated = person.asked_again
-    return killed, repeated
+        sealed = check(home, inline, vault) - 1
+    return killed, repeated, sealed
 
 
 def check(home, inline, vault):
-    """What must hold at any moment, also right after a kill."""
+    """What must hold at any moment, also right after a kill; returns how many sessions there are."""
     control = Control.open(home, inline=inline)
     try:
-        (session,) = threads(control, vault)
-        loaded = Transcript(control.plane, session.id).load()
-        assert is_valid(loaded.items)
-        records = control.store.events(session.id.session, limit=100_000)
+        (newest,) = threads(control, vault)
+        chain = control.store.chain(newest.id.key)
+        assert [session.state for session in chain[:-1]] == ["sealed"] * (len(chain) - 1)
+        for session in chain:
+            assert is_valid(Transcript(control.plane, session.id).load().items)
+        records = [r for session in chain for r in control.store.events(session.id.session, limit=100_000)]
         ledger = Counter((vault / "ledger").read_text().split())
         assert max(ledger.values(), default=1) == 1, "a call was carried out twice"
         finished = Counter(r.data["call"]["id"] for r in records if r.kind == "tool_called")
@@ -182,20 +184,23 @@ def check(home, inline, vault):
         assert max(prompts.values(), default=1) == 1, "a message was taken twice"
         report = control.store.verify_audit()
         assert report.ok, report.problems
+        return len(chain)
     finally:
         control.close()
 
 
 def test_PE6_twenty_kills_lose_nothing_and_repeat_nothing(tmp_path):
-    killed, repeated = run_with_kills(tmp_path, 20, seed=20)
+    killed, repeated, sealed = run_with_kills(tmp_path, 20, seed=20)
     assert sum(killed.values()) == 20
     assert set(killed) == set(PHASES)
     assert repeated > 0, "no kill hit a running call, so the question about it was never tried"
+    assert sealed > 0, "no session was ever full, so the hand-over was never tried"
 
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
 def test_PE6_a_hundred_kills_lose_nothing_and_repeat_nothing(tmp_path):
-    killed, repeated = run_with_kills(tmp_path, 100, seed=int(os.environ.get("HOLDFAST_SEED", "100")))
+    killed, repeated, sealed = run_with_kills(tmp_path, 100, seed=int(os.environ.get("HOLDFAST_SEED", "100")))
     assert sum(killed.values()) == 100
     assert repeated > 0
+    assert sealed > 0
