@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,15 @@ class Later:
 
     def __init__(self) -> None:
         self._script: Script | None = None
+        self.choose: Callable[[ModelRequest], Script] | None = None
+        """Picks the script of each request, where several agents talk to one model."""
 
     def play(self, script: Script) -> None:
         self._script = script
 
     def __call__(self, request: ModelRequest) -> Script:
+        if self.choose is not None:
+            return self.choose(request)
         assert self._script is not None, "play() comes before the host's first request"
         return self._script
 

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from e2e.attached import ALLOW_BASH, Holdfast, Later, Watched, config
+from e2e.attached import ALLOW_BASH, Later, Watched, config
 from e2e.cli_hosts import ClaudeCode
 from e2e.installed_clis import requires_cli
 from holdfast.doors import daemon_process
@@ -16,14 +16,6 @@ from holdfast.store.home import own_pids
 from holdfast.testing import AnthropicServer, Script, ToolUse, Turn, Usage
 
 pytestmark = [pytest.mark.e2e, requires_cli("claude-code")]
-
-
-@pytest.fixture(scope="module")
-def holdfast(tmp_path_factory):
-    it = Holdfast(tmp_path_factory.mktemp("hf") / "home")
-    it.start()
-    yield it
-    it.close()
 
 
 @pytest.fixture

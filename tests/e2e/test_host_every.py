@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from e2e.attached import ALLOW_BASH, Holdfast, config
+from e2e.attached import ALLOW_BASH, config
 from e2e.installed_clis import requires_cli
 from e2e.kits import KITS
 from holdfast.doors import daemon_process
@@ -23,29 +23,6 @@ def hosts(*, full=()):
     """Every host; those in `full` only in the long run."""
     marked = (pytest.param(n, marks=[requires_cli(n), *([pytest.mark.full] if n in full else [])]) for n in KITS)
     return pytest.mark.parametrize("name", list(marked))
-
-
-@pytest.fixture(scope="module")
-def holdfast(tmp_path_factory):
-    it = Holdfast(tmp_path_factory.mktemp("hf") / "home")
-    it.start()
-    yield it
-    it.close()
-
-
-@pytest.fixture
-def attached(holdfast, tmp_path):
-    """Makes an attached host under a configuration, and ends it with the test."""
-    made = []
-
-    def make(name, settings=None, **options):
-        holdfast.configure(config() if settings is None else settings)
-        made.append(KITS[name](tmp_path, holdfast, **options))
-        return made[-1]
-
-    yield make
-    for kit in made:
-        kit.__exit__(None, None, None)
 
 
 @hosts()
