@@ -338,6 +338,16 @@ def test_PE12_a_session_has_a_temporary_folder_for_nobody_else(tmp_path):
     assert stat.S_IMODE(outside.temp.stat().st_mode) == 0o700
 
 
+def test_PE12_forgotten_temporary_folders_go_after_a_week(tmp_path):
+    first = session_outside(tmp_path, "first").temp
+    (first / "x").write_text("x")
+    session_outside(tmp_path, "second")
+    assert (first / "x").exists()
+    os.utime(first, (0, 0))
+    session_outside(tmp_path, "third")
+    assert not first.exists()
+
+
 def test_the_machine_of_this_test_is_known_to_the_filter():
     if platform.machine() not in ("x86_64", "aarch64"):
         pytest.skip("platform: no filter for this processor")

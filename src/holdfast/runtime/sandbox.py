@@ -6,8 +6,11 @@ Permission asks about what a command says; a sandbox holds what it does. Each ki
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,12 +151,23 @@ def _detect() -> Found:
     return Found("none", why=f"{found.why}; {other.why}", fix=found.fix)
 
 
+def sweep_temporary(folder: Path, days: float = 7.0) -> None:
+    """Remove temporary folders of sessions that ended without saying so."""
+    oldest = time.time() - days * 86_400
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if path.stat().st_mtime < oldest and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+
+
 def session_outside(home: Path, session: str, *, hidden: Sequence[Path] = ()) -> Outside:
     """What lies around, for one session; its temporary folder is made."""
     from holdfast.store.file_names import file_name  # noqa: PLC0415
 
     temp = home / "data" / "tmp" / file_name(session, longest=100)
-    temp.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not temp.is_dir():
+        sweep_temporary(temp.parent)
+        temp.mkdir(parents=True, exist_ok=True, mode=0o700)
     real_home = Path(os.path.realpath(home))
     return Outside(
         home=real_home,
