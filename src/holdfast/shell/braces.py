@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.syntax import Literal, ShellSyntaxError, TooComplex, Word
 from holdfast.shell.words import WordReader
 
 MAX_BRACES = 60
-_BRACE_RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?\Z")
+_BRACE_RANGE = Lazy(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?\Z")
 
 
 def expand_braces(word: Word) -> list[Word]:

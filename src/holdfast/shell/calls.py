@@ -11,6 +11,7 @@ from holdfast.shell.call import MAX_DEPTH, Call
 from holdfast.shell.commands import CommandTable, Spec
 from holdfast.shell.entries import Entries
 from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, Field, Output, Scope
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.reading import SimpleCommand
 from holdfast.shell.record import Context, Record
 from holdfast.shell.smuggle import HANDED_SHELL, HELD_SHELL, smuggled
@@ -18,9 +19,9 @@ from holdfast.shell.syntax import TooComplex
 
 # ruff: noqa: SIM905 - long lists of words read better as text
 
-_SAFE_WORD = re.compile(r"[\w@%+=:,./~^-]+\Z")
-_SAFE_NAME = re.compile(r"[^\s'\"|&;<>()$`\\]+\Z")
-_BIN = re.compile(r"(?:/(?:usr|opt|run)(?:/[\w.@+-]+)*)?/s?bin/[^/]+\Z|/nix/store/.*/bin/[^/]+\Z|/snap/bin/[^/]+\Z")
+_SAFE_WORD = Lazy(r"[\w@%+=:,./~^-]+\Z")
+_SAFE_NAME = Lazy(r"[^\s'\"|&;<>()$`\\]+\Z")
+_BIN = Lazy(r"(?:/(?:usr|opt|run)(?:/[\w.@+-]+)*)?/s?bin/[^/]+\Z|/nix/store/.*/bin/[^/]+\Z|/snap/bin/[^/]+\Z")
 _UNKNOWN = Output(None)
 _CODE_VARIABLES = frozenset(
     "PAGER GIT_PAGER MANPAGER GIT_EDITOR EDITOR VISUAL GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF"

@@ -24,10 +24,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from holdfast.shell.lazy import Lazy
+
 Spec = Mapping[str, Any]
 
-_VERSIONED = re.compile(r"(?P<name>[A-Za-z][A-Za-z+_]*(?:-[A-Za-z+]+)*)-?\d+(?:\.\d+)*\Z")
-_WINDOWS = re.compile(r"(?P<name>.+)\.(?:exe|cmd|bat)\Z", re.IGNORECASE)
+_VERSIONED = Lazy(r"(?P<name>[A-Za-z][A-Za-z+_]*(?:-[A-Za-z+]+)*)-?\d+(?:\.\d+)*\Z")
+_WINDOWS = Lazy(r"(?P<name>.+)\.(?:exe|cmd|bat)\Z", re.IGNORECASE)
 ROLES = frozenset(
     "val text read print write append delete rdelete shell argv envargv sql url host pkg script prog perm"
     " upload dir copy move link image remote cmdline uploadfile device touch mkdir rmdir".split()

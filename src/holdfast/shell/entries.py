@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from holdfast.shell.call import Call
 from holdfast.shell.commands import Spec
 from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, FROM_SECRET, FROM_SHELL, Field, Output
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import Arguments, holds, split_arguments
 from holdfast.shell.reading import RISK_ORDER, EffectKind, Risk
 from holdfast.shell.roles import Roles
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.shell.calls import Caller
 
 _UNKNOWN = Output(None)
-_OUTPUT_OPTION = re.compile(
+_OUTPUT_OPTION = Lazy(
     r"--?(?:out(?:put|file|dir|path)?|dump|write|save|exec|run|command|cmd|eval|listen|script|editor|pager|delete|remove"
     r"|fix|in-?place|install|uninstall|edit|log|log-?file|rsh|plugin|load|overwrite|replace|update|upload|send|apply|reset|clear"
     r"|kill|purge)(?=\Z|[-_=])"
@@ -31,11 +32,11 @@ _ALWAYS_FINE = ("--help", "--version")
 class Entries(Roles):
     def apply(self, call: Call) -> Output:
         spec = call.spec
-        handler = spec.get("handler")
-        if handler is not None:
-            from holdfast.shell.handlers import HANDLERS  # noqa: PLC0415 - they need the walker's types
+        reader = spec.get("handler")
+        if reader is not None:
+            from holdfast.shell.handlers import handler  # noqa: PLC0415 - they need the walker's types
 
-            result: Output | None = HANDLERS[handler](cast("Caller", self), call)
+            result = handler(reader)(cast("Caller", self), call)
             if result is not None:
                 return result
             spec = call.spec

@@ -13,6 +13,7 @@ from fnmatch import translate
 from functools import lru_cache
 
 from holdfast.shell.braces import expand_braces
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.syntax import Arithmetic, Literal, Substitution, TooComplex, Variable, Word
 
 # Where a value that is not written in the command comes from.
@@ -21,7 +22,7 @@ MAX_FIELDS = 1024
 MAX_FIELD_LENGTH = 65536
 MAX_PATTERN_TEXT = 512
 
-_GLOB = re.compile(r"[*?\[]")
+_GLOB = Lazy(r"[*?\[]")
 _ABSOLUTE_VARIABLES = frozenset(("HOME", "PATH", "PWD", "SHELL", "OLDPWD", "TMPDIR", "BASH"))
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from holdfast.shell.expand import Field
+from holdfast.shell.lazy import Lazy
 
-_NUMBER = re.compile(r"-\d+\Z")
+_NUMBER = Lazy(r"-\d+\Z")
 
 
 @dataclass(slots=True)

@@ -8,8 +8,7 @@ by counting steps and depth, never by a clock, so that the same text always give
 
 from __future__ import annotations
 
-import re
-
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.syntax import (
     Assignment,
     Compound,
@@ -27,16 +26,16 @@ _RESERVED = frozenset(
     "if then else elif fi for while until do done case esac function select time coproc { } ! [[ in".split()
 )
 _CLOSERS = frozenset(["then", "else", "elif", "fi", "do", "done", "esac", "}"])
-_KEYWORD = re.compile(r"(?:[a-z]+|!|\{|\}|\[\[)(?=[\s;|&<>()]|\Z)")
-_REDIRECT = re.compile(
+_KEYWORD = Lazy(r"(?:[a-z]+|!|\{|\}|\[\[)(?=[\s;|&<>()]|\Z)")
+_REDIRECT = Lazy(
     r"(?P<fd>\d+|\{[A-Za-z_]\w*\})?(?P<op><<<|<<-|<<|<>|<&|>>|>\||>&|<(?!\()|>(?!\())"
     r"|(?P<both>&>>|&>)"
 )
-_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<index>\[[^\]\s]*\])?(?P<append>\+?)=")
-_FUNCTION = re.compile(r"(?P<name>[^\s|&;<>()$`\\\"'{}=]+)[ \t]*\([ \t]*\)")
-_FUNCTION_KEYWORD = re.compile(r"function[ \t]+(?P<name>[^\s|&;<>()$`\\\"'{}]+)[ \t]*(?:\([ \t]*\))?")
-_FOR = re.compile(r"(?:for|select)[ \t]+(?P<name>[A-Za-z_]\w*)")
-_COPROC_NAME = re.compile(r"[A-Za-z_]\w*(?=[ \t]+(?:\{[ \t\n]|\())")
+_ASSIGNMENT = Lazy(r"(?P<name>[A-Za-z_]\w*)(?P<index>\[[^\]\s]*\])?(?P<append>\+?)=")
+_FUNCTION = Lazy(r"(?P<name>[^\s|&;<>()$`\\\"'{}=]+)[ \t]*\([ \t]*\)")
+_FUNCTION_KEYWORD = Lazy(r"function[ \t]+(?P<name>[^\s|&;<>()$`\\\"'{}]+)[ \t]*(?:\([ \t]*\))?")
+_FOR = Lazy(r"(?:for|select)[ \t]+(?P<name>[A-Za-z_]\w*)")
+_COPROC_NAME = Lazy(r"[A-Za-z_]\w*(?=[ \t]+(?:\{[ \t\n]|\())")
 _COMMAND_END = frozenset("\n;|&)")
 
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 
-_TEMPORARY = re.compile(r"(?:/private)?(?:/tmp|/var/tmp|/var/folders|/dev/shm)/(?P<rest>.+)", re.DOTALL)
+from holdfast.shell.lazy import Lazy
+
+_TEMPORARY = Lazy(r"(?:/private)?(?:/tmp|/var/tmp|/var/folders|/dev/shm)/(?P<rest>.+)", re.DOTALL)
 _SYSTEM_ROOTS = frozenset(
     "bin boot dev etc lib lib32 lib64 proc root run sbin srv sys usr var opt System Library Applications"
     " private Windows".split()
 )
-_DEVICE = re.compile(
+_DEVICE = Lazy(
     r"/dev/(?:[shv]d[a-z]\w*|xvd[a-z]\w*|nvme\d\w*|mmcblk\d\w*|r?disk\d\w*|md\d+|dm-\d+|mapper/\S+|loop\d+"
     r"|mem|kmem|port|sr\d|block/\S*|[shv]d[*?\[]\S*)\Z"
 )
@@ -24,7 +26,7 @@ _HARMLESS_DEVICES = frozenset(
     " /dev/fd/0 /dev/fd/1 /dev/fd/2".split()
 )
 # Who logs in, who may become root, what starts by itself: writing here is how an intruder stays.
-_PERSISTENCE = re.compile(
+_PERSISTENCE = Lazy(
     r"(?:^|/)\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zprofile|zshenv|zlogin"
     r"|kshrc|cshrc|tcshrc|login|xinitrc|xsessionrc|xprofile|inputrc|pam_environment|rhosts|netrc|forward)\Z"
     r"|(?:^|/)\.config/(?:fish/(?:config\.fish|conf\.d/.*)|autostart/.*|systemd/.*)\Z"
@@ -37,7 +39,7 @@ _PERSISTENCE = re.compile(
     r"|^/(?:usr/)?lib/systemd/|^/var/spool/cron|^/Library/Launch"
     r"|(?:^|/)\.git/hooks/",
 )
-_SECRET = re.compile(
+_SECRET = Lazy(
     r"(?:^|/)\.(?:ssh|gnupg|aws|azure|kube|docker/config\.json|config/gcloud|config/gh|netrc|pgpass|my\.cnf|npmrc"
     r"|pypirc|git-credentials|vault-token|password-store|mozilla|bash_history|zsh_history|python_history"
     r"|psql_history|mysql_history|history|htpasswd|boto|s3cfg|terraform\.d|cargo/credentials(?:\.toml)?"
@@ -51,8 +53,8 @@ _SECRET = re.compile(
     r"|^/(?:var/)?run/secrets/|wallet\.dat\Z|(?:^|/)(?:Login Data|Cookies|logins\.json|key4\.db)\Z",
     re.IGNORECASE,
 )
-_NOT_SECRET = re.compile(r"(?:\.pub|\.example|\.sample|\.template|\.dist|\.md|known_hosts)\Z")
-_SCRATCH_VARIABLE = re.compile(r"\$(?:TMPDIR|\{TMPDIR\}|\{TMPDIR:?-[^}]*\}|TEMP|TMP|RUNNER_TEMP|XDG_RUNTIME_DIR)/.+")
+_NOT_SECRET = Lazy(r"(?:\.pub|\.example|\.sample|\.template|\.dist|\.md|known_hosts)\Z")
+_SCRATCH_VARIABLE = Lazy(r"\$(?:TMPDIR|\{TMPDIR\}|\{TMPDIR:?-[^}]*\}|TEMP|TMP|RUNNER_TEMP|XDG_RUNTIME_DIR)/.+")
 
 
 def normalise(path: str) -> str:
@@ -119,7 +121,7 @@ def is_system(path: str) -> bool:
     return first in _SYSTEM_ROOTS or first == "" or "*" in first or "?" in first
 
 
-_CRITICAL = re.compile(r"/(?:s?bin|usr/s?bin|lib\w*|usr/lib\w*|boot|dev|System|Windows)/.")
+_CRITICAL = Lazy(r"/(?:s?bin|usr/s?bin|lib\w*|usr/lib\w*|boot|dev|System|Windows)/.")
 
 
 def is_critical(path: str) -> bool:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from holdfast.shell import paths
 from holdfast.shell.expand import FROM_SECRET, Field, Scope
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.reading import RISK_ORDER, Effect, EffectKind, Risk, SimpleCommand
 
-_EVERYTHING_HERE = re.compile(r"(?:\./|\.\./)*(?:\*+|\.\*|\.\[.*\]\*|\{,\.\}\*)(?:/\*+)*/?\Z|\.{1,2}/?\Z")
-_VERSION_CONTROL = re.compile(r"(?:^|/)\.(?:git|hg|svn)(?:/|\Z)")
-_APPEND_OK = re.compile(r"^/(?:etc|var|opt|srv|usr/local|run|root)/")
+_EVERYTHING_HERE = Lazy(r"(?:\./|\.\./)*(?:\*+|\.\*|\.\[.*\]\*|\{,\.\}\*)(?:/\*+)*/?\Z|\.{1,2}/?\Z")
+_VERSION_CONTROL = Lazy(r"(?:^|/)\.(?:git|hg|svn)(?:/|\Z)")
+_APPEND_OK = Lazy(r"^/(?:etc|var|opt|srv|usr/local|run|root)/")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,12 @@ The answer stays `unknown`; the pieces only make sure that danger in them is nam
 
 from __future__ import annotations
 
-import re
-
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.parse import Parser
 from holdfast.shell.syntax import Literal, Sequence, ShellSyntaxError, Simple, TooComplex, Word
 
-_SEPARATORS = re.compile(r"[\n;|&()]+")
-_STRAY = re.compile(r"[\"'`$(){}\\]+")
+_SEPARATORS = Lazy(r"[\n;|&()]+")
+_STRAY = Lazy(r"[\"'`$(){}\\]+")
 _MAX_PIECES = 60
 
 

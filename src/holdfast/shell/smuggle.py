@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 
 from holdfast.shell.expand import Field, Scope
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.record import Record
 
 _SHELL_PATH = r"(?:(?:\.\./)+|/)(?:usr/|local/)*bin/(?:env\s+)?(?:ba|da|z|k|c|tc|a|mk|fi|po|ya|rba)?sh"
-HANDED_SHELL = re.compile(
+HANDED_SHELL = Lazy(
     r"(?:--?[\w-]+[=,]|[\w.:-]+=)?[\s;!@'\"(|}%{\\]*(?:exec\s+|reset;\s*)?" + _SHELL_PATH + r"(?=\Z|[\s,;#)'\"&<>|}-])"
 )
-HELD_SHELL = re.compile(r"(?<!#!)(?<!#! )" + _SHELL_PATH + r"(?![\w./-])")
-_CODE_LIKE = re.compile(r"[(){};|<>!\\=\"']")
+HELD_SHELL = Lazy(r"(?<!#!)(?<!#! )" + _SHELL_PATH + r"(?![\w./-])")
+_CODE_LIKE = Lazy(r"[(){};|<>!\\=\"']")
 _SHELL_CHOICE = frozenset(("-s", "--shell", "SHELL", "shell", "--default-shell", "default-shell", "--login-shell"))
 
 

@@ -22,13 +22,13 @@ class TooComplex(Exception):
     """The command is larger or deeper than a reader may follow; it is answered as unknown."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Literal:
     text: str
     quoted: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Variable:
     """`$x`, `${x}`, `${x:-word}`, `${x[1]}`, `${!x}`, `${#x}`."""
 
@@ -41,7 +41,7 @@ class Variable:
     argument: Word | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Substitution:
     """`$(...)` and backquotes (direction ""), `<(...)` and `>(...)`."""
 
@@ -51,7 +51,7 @@ class Substitution:
     direction: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Arithmetic:
     parts: list[Part]
     source: str
@@ -60,7 +60,7 @@ class Arithmetic:
 Part = Literal | Variable | Substitution | Arithmetic
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Word:
     parts: list[Part]
     raw: str
@@ -77,7 +77,7 @@ class Word:
         return None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Assignment:
     name: str
     value: Word | list[Word]
@@ -85,7 +85,7 @@ class Assignment:
     index: Word | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Redirect:
     operator: str
     target: Word
@@ -93,7 +93,7 @@ class Redirect:
     heredoc: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Simple:
     words: list[Word]
     assignments: list[Assignment]
@@ -102,13 +102,13 @@ class Simple:
     end: int
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Pipeline:
     commands: list[Node]
     negated: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Sequence:
     """Commands one after another; `operators[i]` joins item i with the next one: `;`, `&`, `&&`, `||`."""
 
@@ -116,7 +116,7 @@ class Sequence:
     operators: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Compound:
     """Groups, subshells, loops, conditions, functions.
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from holdfast.shell.lazy import Lazy
+
 # Verbs that read, whatever stands behind them.
 READS = frozenset(
     "list ls get describe show view search find inspect cat read lookup explain whoami who-am-i lint validate"
@@ -49,7 +51,7 @@ STRONG = frozenset(
     "delete destroy purge drop terminate wipe erase nuke truncate obliterate deprovision expunge flushall"
     " flushdb force-delete delete-all wipefs".split()
 )
-_SPLIT = re.compile(r"[-_:.]")
+_SPLIT = Lazy(r"[-_:.]")
 
 
 def verb_of(word: str) -> str:
@@ -57,7 +59,7 @@ def verb_of(word: str) -> str:
     lowered = word.lower()
     if lowered in DESTROYS or lowered in READS or lowered in ASKS or lowered in CHANGES:
         return lowered
-    pieces = _SPLIT.split(lowered)
+    pieces: list[str] = _SPLIT.split(lowered)
     if ":" in lowered:
         return pieces[-1]
     if len(pieces) > 1:
@@ -69,7 +71,7 @@ def verb_of(word: str) -> str:
 
 
 # Tasks of a project, by the names that frameworks give them: `db:drop`, `ecto.reset`, `migrate:fresh`.
-_TASK = re.compile(
+_TASK = Lazy(
     r"(?:^|[:.])(?:db|database|ecto|schema|migrate|migrations?|data|apartment|parallel)[:._-](?:[\w:]*[:._-])?"
     r"(?:drop|reset|fresh|wipe|purge|destroy|truncate|nuke|refresh|clear)(?:[:._-]\w+)*\Z"
     r"|\A(?:flush|reset_db|sqlflush|dropdb|drop_db|db-drop|db-reset|drop-database|destroy-db|clean_db|nuke)\Z",

@@ -6,14 +6,14 @@ run unasked is checked this way; where tree-sitter itself reports an error, it h
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.syntax import Arithmetic, Literal, Part, Pipeline, Sequence, Simple, Substitution, Variable, Word
 from holdfast.shell.syntax import Node as OurNode
 
 # Where a command can stand inside another one; plain words and pipes hide nothing.
-_NESTED = re.compile(r"[`\n{}]|\$\(|<<|[<>]\(|\b(?:for|while|until|if|case|select|function|coproc)\b")
+_NESTED = Lazy(r"[`\n{}]|\$\(|<<|[<>]\(|\b(?:for|while|until|if|case|select|function|coproc)\b")
 _parser: list[Any] = []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.syntax import (
     Arithmetic,
     Literal,
@@ -20,26 +21,26 @@ from holdfast.shell.syntax import (
 MAX_DEPTH = 40
 MAX_STEPS = 6000
 
-_PLAIN = re.compile(r"[^\s|&;()<>$`\\\"']+")
-_IN_DOUBLE = re.compile(r"[^\"$`\\]+")
-_IN_BRACES = re.compile(r"[^}\"'$`\\<>]+")
-_IN_HEREDOC = re.compile(r"[^$`\\]+")
-_BLANK = re.compile(r"(?:[ \t\r]|\\\n|\\\r\n)+")
-_COMMENT = re.compile(r"#[^\n]*")
-_NAME = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!\-]")
-_BRACED_NAME = re.compile(r"(?P<prefix>[!#]?)(?P<name>[A-Za-z_]\w*|[0-9]+|[@*?$!#\-])")
-_OPERATOR = re.compile(r":?[-=?+]|##?|%%?|//|/#|/%|/|\^\^?|,,?|@|:")
+_PLAIN = Lazy(r"[^\s|&;()<>$`\\\"']+")
+_IN_DOUBLE = Lazy(r"[^\"$`\\]+")
+_IN_BRACES = Lazy(r"[^}\"'$`\\<>]+")
+_IN_HEREDOC = Lazy(r"[^$`\\]+")
+_BLANK = Lazy(r"(?:[ \t\r]|\\\n|\\\r\n)+")
+_COMMENT = Lazy(r"#[^\n]*")
+_NAME = Lazy(r"[A-Za-z_]\w*|[0-9]|[@*#?$!\-]")
+_BRACED_NAME = Lazy(r"(?P<prefix>[!#]?)(?P<name>[A-Za-z_]\w*|[0-9]+|[@*?$!#\-])")
+_OPERATOR = Lazy(r":?[-=?+]|##?|%%?|//|/#|/%|/|\^\^?|,,?|@|:")
 # bash calls `$((touch x))` bad arithmetic, zsh runs it: what reads like a command is read as one.
-_NOT_ARITHMETIC = re.compile(
+_NOT_ARITHMETIC = Lazy(
     r";|\b[A-Za-z_]\w*[ \t]+(?:[A-Za-z_.~]|/[A-Za-z])|[ \t]-[A-Za-z]+[ \t]+(?:[A-Za-z_.~\"']|/(?!\s))"
 )
-_INSIDE = re.compile(r"\$\([^()]*\)|\$\{[^}]*\}|`[^`]*`")
-_EXTGLOB = re.compile(r"[?*+@!]\Z")
+_INSIDE = Lazy(r"\$\([^()]*\)|\$\{[^}]*\}|`[^`]*`")
+_EXTGLOB = Lazy(r"[?*+@!]\Z")
 _ESCAPES = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "?": "?",
 }  # fmt: skip
-_ANSI = re.compile(
+_ANSI = Lazy(
     r"\\(?:x(?P<hex>[0-9A-Fa-f]{1,2})|u(?P<u>[0-9A-Fa-f]{1,4})|U(?P<U>[0-9A-Fa-f]{1,8})"
     r"|(?P<oct>[0-7]{1,3})|c(?P<ctl>.)|(?P<other>.))",
     re.DOTALL,
@@ -236,7 +237,7 @@ class WordReader:
         self.position = start
         raise ShellSyntaxError("')' is missing", start)
 
-    def parts_until(self, closing: str, plain: re.Pattern[str]) -> list[Part]:
+    def parts_until(self, closing: str, plain: Lazy) -> list[Part]:
         """The parts of a quoted stretch: after `"`, inside `${x:-`, in a here-document (closing "")."""
         text = self.text
         parts: list[Part] = []

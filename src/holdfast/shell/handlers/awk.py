@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.shell.expand import FROM_FILE, Field, Output
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _TAKES = {
     "-e": "val", "--source": "val", "-E": "val", "--exec": "val", "-i": "val", "--include": "val", "-l": "val",
     "--load": "val", "-o": "?val", "-d": "?val", "-p": "?val", "-W": "val",
 }  # fmt: skip
-_TOKEN = re.compile(
+_TOKEN = Lazy(
     r'(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<comment>\#[^\n]*)|(?P<name>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<space>\s+)'
     r"|(?P<op>>>|\|&|\|\||&&|[<>=!]=|!~|[-+*/%^]=|\+\+|--|.)",
     re.DOTALL,

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
 from holdfast.shell.expand import Field, Output
+from holdfast.shell.lazy import Lazy
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
     from holdfast.shell.calls import Caller
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=(.*)\Z", re.DOTALL)
-_ARRAY = re.compile(r"\((.*)\)\Z", re.DOTALL)
+_ASSIGNMENT = Lazy(r"([A-Za-z_]\w*)(\+?)=(.*)\Z", re.DOTALL)
+_ARRAY = Lazy(r"\((.*)\)\Z", re.DOTALL)
 
 
 def change_directory(walker: Caller, call: Call) -> Output:

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.shell.expand import FROM_DECODER, FROM_FILE, MAX_FIELD_LENGTH, Field, Output
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import split_arguments
 from holdfast.shell.words import decode_ansi
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from holdfast.shell.call import Call
     from holdfast.shell.calls import Caller
 
-_CONVERSION = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))")
-_HEX = re.compile(r"\s+")
+_CONVERSION = Lazy(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))")
+_HEX = Lazy(r"\s+")
 
 
 def echo(walker: Caller, call: Call) -> Output:

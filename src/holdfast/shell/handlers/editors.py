@@ -6,18 +6,19 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.shell.expand import Field, Output
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
     from holdfast.shell.calls import Caller
 
-_VIM_SHELL = re.compile(
+_VIM_SHELL = Lazy(
     r"^:*\s*(?:silent!?\s+|sil!?\s+|exe(?:cute)?\s+[\"'])*(?:%|\d+,\d+|r(?:ead)?\s*|w(?:rite)?\s*)?!+\s*(?P<code>[^|\"']*)"
 )
 
 
-_VIM_LUA = re.compile(r":*\s*(?:py(?:thon)?3?x?|lua|ruby|perl|tcl|mzscheme)\b\s*(?P<code>.*)", re.DOTALL)
+_VIM_LUA = Lazy(r":*\s*(?:py(?:thon)?3?x?|lua|ruby|perl|tcl|mzscheme)\b\s*(?P<code>.*)", re.DOTALL)
 
 
 def vim(walker: Caller, call: Call) -> Output | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
 from holdfast.shell.expand import FROM_FILE, FROM_SECRET, Field, Output
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import split_arguments
 from holdfast.shell.reading import Effect
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from holdfast.shell.call import Call
     from holdfast.shell.calls import Caller
 
-_OPEN_MODE = re.compile(r"0?[0-7]?[0-7][0-7][2367]\Z|(?:^|,)[ugo]*[ao][ugoa]*[+=][rxXst]*w|\+rwx\Z")
-_SETUID = re.compile(r"0?[4-7][0-7]{3}\Z|(?:^|,)g*u[ug]*[+=][rwxX]*s|(?:^|,)[+=][rwxX]*s")
+_OPEN_MODE = Lazy(r"0?[0-7]?[0-7][0-7][2367]\Z|(?:^|,)[ugo]*[ao][ugoa]*[+=][rxXst]*w|\+rwx\Z")
+_SETUID = Lazy(r"0?[4-7][0-7]{3}\Z|(?:^|,)g*u[ug]*[+=][rwxX]*s|(?:^|,)[+=][rwxX]*s")
 
 
 def transfer(walker: Caller, call: Call, role: str) -> None:

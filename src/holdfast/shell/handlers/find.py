@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
 from holdfast.shell.expand import Field, Output
+from holdfast.shell.lazy import Lazy
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
@@ -23,7 +24,7 @@ _NARROW = frozenset(
     " -size -empty -user -group -perm -inum -samefile -links -nouser -nogroup -lname -anewer -cnewer"
     " -newermt -uid -gid".split()
 )
-_ALL_NAMES = re.compile(r"\*+(?:\.\*)?\Z")
+_ALL_NAMES = Lazy(r"\*+(?:\.\*)?\Z")
 
 
 def find(walker: Caller, call: Call) -> Output:

@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.shell.expand import Field, Output
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
     from holdfast.shell.calls import Caller
 
-_RUNS = re.compile(
+_RUNS = Lazy(
     r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|alternaterefscommand)|alias\..+"
     r"|diff\..*(?:external|textconv|command)|difftool\..*|mergetool\..*|filter\..*|pager\..+|sequence\.editor"
     r"|credential(?:\..*)?\.helper|gpg\.(?:.*\.)?program|interactive\.difffilter|merge\..*\.driver|remote\..*\.(?:uploadpack"

@@ -11,56 +11,56 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from holdfast.shell.lazy import Lazy
+
 if TYPE_CHECKING:
     from holdfast.shell.handlers.code import CodeSink
 
-_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\[\[.*?\]\]", re.DOTALL)
-_Q = re.compile(r"\b(?:qx|q|qq|%x|%q|%Q)\s*([{(\[</!|])(.*?)[})\]>/!|]", re.DOTALL)
-_RUNS = re.compile(
+_STRING = Lazy(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\[\[.*?\]\]", re.DOTALL)
+_Q = Lazy(r"\b(?:qx|q|qq|%x|%q|%Q)\s*([{(\[</!|])(.*?)[})\]>/!|]", re.DOTALL)
+_RUNS = Lazy(
     r"\b(?:system|exec|popen|popen2|popen3|spawn|spawnSync|execSync|execFile|execFileSync|fork|shell_exec|passthru|proc_open"
     r"|pcntl_exec|capture2|capture3|capture2e|os\.execute|io\.popen|IO\.popen|Open3\.\w+|Kernel\.\w+|Process\.spawn"
     r"|syscall|Deno\.run|Deno\.Command|Bun\.spawn\w*|getoutput|check_output|check_call|Popen|subprocess\.run"
     r"|Runtime\.getRuntime\(\)\.exec|ProcessBuilder)"
     r"(?:\s*\(|\s+(?=[\"'`{%q]))"
 )
-_TREE = re.compile(
+_TREE = Lazy(
     r"(?:\b(?:rm_rf|rm_r|remove_entry_secure|rmtree|remove_tree|rimraf|rmSync|remove_dir_all|removeSync|emptyDirSync)\b"
     r"|\bfs\.rm\b|\bfs\.promises\.rm\b|\bfsp?\.rmdir\w*\b)",
 )
-_DELETE = re.compile(
+_DELETE = Lazy(
     r"\b(?:unlink|unlinkSync|rmdir|rmdirSync|File\.delete|File\.unlink|FileUtils\.rm|FileUtils\.rm_f|os\.remove|os\.rename"
     r"|Dir\.rmdir|Deno\.remove|truncate|truncateSync|FileUtils\.rmdir|Dir\.delete)\b",
 )
-_WRITE = re.compile(
+_WRITE = Lazy(
     r"\b(?:writeFile|writeFileSync|appendFile|appendFileSync|createWriteStream|copyFile|copyFileSync|renameSync|fs\.rename"
     r"|mkdirSync|fs\.mkdir|symlinkSync|File\.write|File\.binwrite|IO\.write|FileUtils\.\w+|file_put_contents|fwrite|fputs"
     r"|copy|rename|mkdir|touch|symlink|link|move_uploaded_file|io\.output|Deno\.writeTextFile|Bun\.write|chmod|chmodSync|chown"
     r"|chownSync|cp|cpSync|fs\.cp)\s*\(|\bopen\s*\(?[^;)]*?[,(]\s*[\"']\s*(?:\+?>|>>|w|a|r\+)"
     r"|File\.open\s*\(?[^;)]*,\s*[\"'](?:w|a|r\+)|\bopen\s*\([^;)]*,\s*[\"'](?:w|a|r\+)|fopen\s*\([^;)]*,\s*[\"'](?:w|a|x|c|r\+)",
 )
-_READ = re.compile(
+_READ = Lazy(
     r"\b(?:readFile|readFileSync|createReadStream|File\.read|IO\.read|IO\.readlines|File\.readlines|File\.open|file_get_contents"
     r"|readfile|fopen|file|io\.open|io\.lines|readdirSync|File\.foreach|open|require_relative)\s*\(?\s*(\"[^\"]*\"|'[^']*')"
 )
-_NETWORK = re.compile(
+_NETWORK = Lazy(
     r"\b(?:fetch|http\.get|https\.get|http\.request|https\.request|net\.connect|net\.createConnection|net\.createServer"
     r"|net\.Socket|axios|XMLHttpRequest|WebSocket|TCPSocket|TCPServer|UDPSocket|Net::HTTP|URI\.open|URI\.parse|open-uri|fsockopen"
     r"|pfsockopen|curl_init|curl_exec|IO::Socket|Socket|socket|stream_socket_client|LWP::\w+|HTTP::Tiny|dgram|createServer"
     r"|tls\.connect|urlopen|requests\.\w+|socket\.connect)\b"
 )
-_HIDES = re.compile(
+_HIDES = Lazy(
     r"\b(?:eval|exec|Function|instance_eval|assert|create_function|loadstring|load|vm\.runIn\w+|compile)\b[^;]{0,60}"
     r"(?:base64|b64decode|fromCharCode|unescape|atob|unpack|decode64|gzinflate|str_rot13|decompress|Buffer\.from|hex2bin|fromhex|pack\s*\()",
     re.IGNORECASE,
 )
-_EVAL = re.compile(
-    r"\b(?:eval|Function|instance_eval|class_eval|loadstring|vm\.runIn\w+|assert)\s*[\s(]|\$\{?\s*\\?\s*`"
-)
-_IDENTITY = re.compile(
+_EVAL = Lazy(r"\b(?:eval|Function|instance_eval|class_eval|loadstring|vm\.runIn\w+|assert)\s*[\s(]|\$\{?\s*\\?\s*`")
+_IDENTITY = Lazy(
     r"\b(?:setuid|setgid|POSIX::setuid|Process::Sys\.setuid|Process\.setuid|posix_setuid|posix\.setuid)\b|\$<\s*=|\$>\s*=\s*0"
 )
-_CALL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*[!?]?)\s*\(")
-_SAFE_CALL = re.compile(
+_CALL = Lazy(r"([A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*[!?]?)\s*\(")
+_SAFE_CALL = Lazy(
     r"(?:.*(?:\.|::|->))?(?:console|log|print|printf|println|puts|p|pp|say|echo|join|split|map|filter|reduce|forEach|each|keys|values"
     r"|entries|stringify|parse|slice|length|substr|substring|replace|replaceAll|sub|gsub|match|test|toString|toFixed|to_s|to_i|inspect"
     r"|sort|reverse|uniq|length|size|push|pop|shift|unshift|concat|includes|indexOf|trim|toUpperCase|toLowerCase|upper|lower|uc|lc"
@@ -124,7 +124,7 @@ def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> N
             sink.runs(match[1].replace('\\"', '"'))
     if language in ("powershell", "encoded"):
         _powershell(language, code, sink)
-    if re.search(_SHELL_IN_CODE, code):
+    if _SHELL_IN_CODE.search(code):
         sink.record.finding("dangerous", "escape", program=sink.context.via[-1] if sink.context.via else language)
     if language not in ("perl", "ruby", "php", "node", "lua"):
         sink.unknown(f"a {language} program is not read here")
@@ -143,13 +143,13 @@ def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> N
         _foreign_modules(language, code, sink)
 
 
-_POWERSHELL = re.compile(
+_POWERSHELL = Lazy(
     r"\b(?:Remove-Item|ri|rm|del|rd|erase)\b[^;|\n]*-(?:Recurse|r|Force|fo)\b|\bFormat-Volume\b|\bClear-(?:Disk|Content|EventLog|RecycleBin)\b"
     r"|\b(?:Stop|Restart)-Computer\b|\bRemove-(?:Partition|VM|ADUser|LocalUser|AzResourceGroup|ItemProperty)\b|\bSet-MpPreference\b"
     r"|\bSet-ExecutionPolicy\b|\bNew-(?:LocalUser|ScheduledTask|Service)\b|\bRegister-ScheduledTask\b",
     re.IGNORECASE,
 )
-_POWERSHELL_HIDES = re.compile(
+_POWERSHELL_HIDES = Lazy(
     r"\b(?:iex|Invoke-Expression)\b|DownloadString|DownloadFile|FromBase64String|\bNet\.WebClient\b|\bTCPClient\b|-enc\w*\s",
     re.IGNORECASE,
 )
@@ -166,9 +166,7 @@ def _powershell(language: str, code: str, sink: CodeSink) -> None:
         sink.record.finding("dangerous", "program", program="PowerShell", why=f"{found[0][:60]!r} destroys something")
 
 
-_SHELL_IN_CODE = re.compile(
-    r"[\"'`({\[\s](?:/usr)?/bin/(?:ba|da|z|k|c|tc|a)?sh\b|\bspawn\s+(?:ba|z)?sh\b|\(shell\b|\(term\s"
-)
+_SHELL_IN_CODE = Lazy(r"[\"'`({\[\s](?:/usr)?/bin/(?:ba|da|z|k|c|tc|a)?sh\b|\bspawn\s+(?:ba|z)?sh\b|\(shell\b|\(term\s")
 _SAFE_RUBY = frozenset(
     ("json", "csv", "date", "time", "set", "yaml", "erb", "digest", "pp", "fileutils", "base64", "bigdecimal")
 )

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
 from holdfast.shell.expand import FROM_FILE, FROM_NETWORK, FROM_SECRET, FROM_SHELL, Field, Output
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
     from holdfast.shell.calls import Caller
 
-_DESTRUCTIVE_URL = re.compile(
+_DESTRUCTIVE_URL = Lazy(
     r"[/_?&=:.-](?:do[_-]?)?(?:delete(?:_?by_?query|_?all)?|destroy|purge|wipe|drop(?:_?database)?|terminate|flush(?:all)?)"
     r"(?:[/?&=]|\Z)",
     re.IGNORECASE,
 )
-_REMOTE_PATH = re.compile(r"(?:[\w.-]+@)?(?:[\w.-]+|\[[0-9a-fA-F:]+\]):(?!//|\\)|rsync://|sftp://|scp://")
+_REMOTE_PATH = Lazy(r"(?:[\w.-]+@)?(?:[\w.-]+|\[[0-9a-fA-F:]+\]):(?!//|\\)|rsync://|sftp://|scp://")
 _DATA = ("-d", "--data", "--data-binary", "--data-raw", "--data-ascii", "--data-urlencode", "--json", "-F", "--form",
          "-T", "--upload-file", "--form-string", "--url-query")  # fmt: skip
 

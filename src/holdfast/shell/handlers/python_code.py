@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from typing import TYPE_CHECKING
 
 from holdfast.shell.handlers import python_names as names
 from holdfast.shell.handlers.python_constants import PythonConstants
+from holdfast.shell.lazy import Lazy
 
 if TYPE_CHECKING:
     from holdfast.shell.handlers.code import CodeSink
 
 _MAX_NODES = 4000
-_PRINT_STATEMENT = re.compile(r"\bprint[ \t]+(?!\()(?!print\()([^;\n#]+)")
+_PRINT_STATEMENT = Lazy(r"\bprint[ \t]+(?!\()(?!print\()([^;\n#]+)")
 
 
 def read_python(code: str, sink: CodeSink, dynamic: bool) -> None:

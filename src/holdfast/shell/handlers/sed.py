@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.shell.expand import FROM_FILE, Field, Output
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import split_arguments
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ _TAKES = {
     "-e": "val", "--expression": "val", "-f": "val", "--file": "val", "-l": "val", "--line-length": "val",
     "-i": "?val", "--in-place": "?val", "-I": "?val",
 }  # fmt: skip
-_FLAGS = re.compile(r"[gpiImM0-9eE]*")
+_FLAGS = Lazy(r"[gpiImM0-9eE]*")
 
 MAX_SCRIPT = 8192
 

@@ -8,47 +8,48 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.shell.expand import FROM_NETWORK, Field, Output
+from holdfast.shell.lazy import Lazy
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
     from holdfast.shell.calls import Caller
 
-_COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'", re.DOTALL)
-_DESTROYS = re.compile(
+_COMMENTS = Lazy(r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'", re.DOTALL)
+_DESTROYS = Lazy(
     r"\b(?:DROP\s+(?:DATABASE|SCHEMA|TABLE|VIEW|INDEX|USER|ROLE|KEYSPACE|COLLECTION|TABLESPACE|FUNCTION|TYPE|MATERIALIZED"
     r"|SEQUENCE|TRIGGER|OWNED|PROCEDURE|EXTENSION|COLUMN|PARTITION)"
     r"|TRUNCATE\b|ALTER\s+TABLE\s+\S+\s+DROP|FLUSHALL|FLUSHDB|SHUTDOWN|RESET\s+MASTER|PURGE\s+(?:BINARY|MASTER)"
     r"|DROP\s+\w+\s+IF\s+EXISTS)",
     re.IGNORECASE,
 )
-_MONGO = re.compile(
+_MONGO = Lazy(
     r"\.(?:dropDatabase|drop|dropIndexes|dropIndex|dropUser|dropAllUsersFromDatabase|dropRole|remove|deleteMany|deleteOne"
     r"|findOneAndDelete|findAndRemove|shutdownServer|dropCollection|bulkWrite)\s*\(",
 )
-_UNBOUNDED = re.compile(
+_UNBOUNDED = Lazy(
     r"\b(?:DELETE\s+FROM\s+[\w.`\"\[\]]+|UPDATE\s+[\w.`\"\[\]]+\s+SET\b[^;]*?)\s*(?:;|\Z)", re.IGNORECASE | re.DOTALL
 )
-_RUNS = re.compile(
+_RUNS = Lazy(
     r"\\!\s*(?P<shell>[^\n;]+)|^\s*(?:\.shell|\.system)\s+(?P<dot>[^\n]+)|\bTO\s+PROGRAM\b|\bFROM\s+PROGRAM\b"
     r"|xp_cmdshell|\bsys_exec\b|\bsystem\s+(?P<mysql>/\S+.*|[a-z]+\b.*)",
     re.IGNORECASE | re.MULTILINE,
 )
-_FILES = re.compile(
+_FILES = Lazy(
     r"\bINTO\s+(?:OUTFILE|DUMPFILE)\b|^\s*\.(?:output|once|excel|backup|save|dump\s*>)\s|\\o\s+\S|lo_export|load_extension",
     re.IGNORECASE | re.MULTILINE,
 )
-_DELETE = re.compile(r"\bDELETE\s+FROM\b", re.IGNORECASE)
-_READS = re.compile(
+_DELETE = Lazy(r"\bDELETE\s+FROM\b", re.IGNORECASE)
+_READS = Lazy(
     r"\s*(?:SELECT|SHOW|DESCRIBE|DESC|EXPLAIN|WITH|PRAGMA\s+\w+\s*(?:\(.*\))?\s*;?\s*\Z|\\[dlcz?][\w+]*|\.(?:tables|schema|databases|headers|mode|help|indexes|dump|width|print|show|stats|timer|fullschema|nullvalue|separator|version)|USE|VALUES|TABLE|HELP|KEYS|GET|INFO|PING|db\.\w+\.find)\b|\\\S",
     re.IGNORECASE,
 )
-_WRITES = re.compile(
+_WRITES = Lazy(
     r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|GRANT|REVOKE|REPLACE|MERGE|COPY|CALL|DO|VACUUM|REINDEX|SET\s+PASSWORD|ATTACH|LOAD|IMPORT|INTO)\b",
     re.IGNORECASE,
 )
 
 MAX_STATEMENT = 8192
-_CALLS = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_CALLS = Lazy(r"\b([A-Za-z_]\w*)\s*\(")
 # Functions and keywords before a parenthesis that compute and change nothing.
 _PLAIN_FUNCTIONS = frozenset(
     "count sum avg min max coalesce length lower upper substr substring trim round abs now date datetime strftime"

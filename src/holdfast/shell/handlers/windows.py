@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.shell.expand import Output
+from holdfast.shell.lazy import Lazy
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
@@ -32,7 +33,7 @@ _DESTRUCTIVE = {
     "icacls": r"everyone",
     "robocopy": r"/mir|/purge",
 }
-_WINDOWS_DELETE = re.compile(r"/s\b|/q\b|/f\b", re.IGNORECASE)
+_WINDOWS_DELETE = Lazy(r"/s\b|/q\b|/f\b", re.IGNORECASE)
 
 
 def windows(walker: Caller, call: Call) -> Output | None:
