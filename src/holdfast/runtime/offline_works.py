@@ -266,6 +266,6 @@ def first_words(text: str) -> str:
     """The first line that says something, without line numbers or Markdown's marks."""
     for line in text.splitlines():
         words = re.sub(r"^\s*(?:\d+\s*[|\t:→]\s*)?[#>*=\-\s\[\]]*", "", line).strip()
-        if len(words) > 3:
+        if len(words) > 1:
             return words[:160]
     return ""
