@@ -122,8 +122,7 @@ def bootstrap_packet(
             continue
         parts[name] = ""
         if name == "digest":
-            around = _text(identity, parts)
-            parts[name] = _digest(blocks, said, tokens - estimate(around), characters - len(around))
+            parts[name] = _shortened(identity, parts, blocks, said, tokens, characters)
         if not parts[name]:
             dropped.append(name)
     return Packet(_text(identity, parts), tuple(dropped))
@@ -152,6 +151,26 @@ def _identity(session: Session, predecessors: Sequence[Session], language: Langu
     before = PREDECESSORS(numbers=listed).text(language) if numbers else ""
     who = IDENTITY(number=session.number, thread=thread, agent=one_line(session.id.agent, 40), before=before)
     return who.text(language) + (f"\n{QUOTE}{title}" if title else "")
+
+
+def _shortened(
+    identity: str,
+    parts: Mapping[Section, str],
+    blocks: Sequence[Block],
+    language: Language,
+    tokens: int,
+    characters: int,
+) -> str:
+    """As much of the digest as the packet has room for; empty when it has none."""
+    around = _text(identity, parts)
+    room = tokens - estimate(around)
+    while room > 0:
+        digest = _digest(blocks, language, room, characters - len(around))
+        excess = estimate(_text(identity, {**parts, "digest": digest})) - tokens
+        if excess <= 0:
+            return digest
+        room -= excess  # parts of a text do not add up exactly to the whole
+    return ""
 
 
 def _digest(blocks: Sequence[Block], language: Language, tokens: int, characters: int) -> str:
