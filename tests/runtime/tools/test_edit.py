@@ -1,7 +1,7 @@
 """`edit` and `multiedit`: exact, unique, all or nothing, and never a byte more than was asked for."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.runtime.tool import ToolFailure
@@ -153,6 +153,8 @@ def test_replacing_all_is_what_python_does(content, old, new):
     assert count == content.count(old)
 
 
+@example(b"\xff\xfe\r\x00\r\x00\n\x00")
+@example(b"\r\r\n")
 @given(data=st.binary(max_size=60) | words.map(lambda text: text.encode("utf-16")))
 def test_decoding_loses_nothing(data):
     text = decode(data)

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from wcmatch import glob as wc
 
@@ -113,6 +113,7 @@ FLAGS = wc.GLOBSTAR | wc.DOTGLOB | wc.BRACE | wc.FORCEUNIX
 
 
 @settings(max_examples=400)
+@example("*/**", "a")
 @given(pattern=patterns, path=paths)
 def test_a_path_matches_as_in_wcmatch(pattern, path):
     assert Glob.parse(pattern).matches(path) == wc.globmatch(path, pattern, flags=FLAGS)

@@ -56,6 +56,8 @@ class Glob:
                 continue
             if names[index] == "**":
                 following.add((number, index))
+                if index == len(names) - 1:
+                    following.add((number, index + 1))
             elif matches_name(names[index], name):
                 following.add((number, index + 1))
         return self._closed(following)
@@ -78,13 +80,13 @@ class Glob:
         return any(name in names for names in self.alternatives)
 
     def _closed(self, states: Sequence[State] | Iterator[State] | set[State]) -> frozenset[State]:
-        """`**` may also stand for no folder at all."""
+        """`**` may also stand for no folder at all, but at the end for at least one name: `a/**` is not `a`."""
         found: set[State] = set()
         for number, start in states:
             names = self.alternatives[number]
             index = start
             found.add((number, index))
-            while index < len(names) and names[index] == "**":
+            while index < len(names) - 1 and names[index] == "**":
                 index += 1
                 found.add((number, index))
         return frozenset(found)

@@ -27,7 +27,7 @@ class Text:
 
     def encoded(self, content: str) -> bytes:
         """Another content in the same clothes."""
-        text = content.replace("\r\n", "\n").replace("\n", "\r\n") if self.crlf else content
+        text = content.replace("\n", "\r\n") if self.crlf else content
         errors = "surrogateescape" if self.encoding == "utf-8" else "surrogatepass"
         return self.bom + text.encode(self.encoding, errors)
 
