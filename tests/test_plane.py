@@ -97,7 +97,10 @@ def plane_of(store, clock, *policies, timeout=None, propose=None, **surroundings
 
 
 def approvals_of(plane, clock, write_rule=lambda rule: rule):
-    return Approvals(plane, clock=clock, new_id=lambda: "answer-1", write_rule=write_rule, sleep=clock.advance)
+    ids = count(1)
+    return Approvals(
+        plane, clock=clock, new_id=lambda: f"answer-{next(ids)}", write_rule=write_rule, sleep=clock.advance
+    )
 
 
 def test_the_step_is_in_transcript_state_and_audit_before_it_is_answered(store, clock):
