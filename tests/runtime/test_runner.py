@@ -420,6 +420,23 @@ def test_UI3_a_failing_tool_is_the_models_to_read(tmp_path):
         on_stage(tmp_path, server, work, tools=(tool,))
 
 
+def test_UI3_a_tool_that_is_cancelled_from_within_does_not_end_the_run(tmp_path):
+    from holdfast.core.tools import ToolSpec
+    from holdfast.runtime.tool import Tool
+
+    async def gives_up(context, given):
+        raise asyncio.CancelledError
+
+    tool = Tool("plan", "gives up", {"type": "object", "properties": {}}, gives_up, ToolSpec("plan", "none"))
+    with ChatCompletionsServer(Script(call("plan", "c1"), lambda request: request.result_of("c1"))) as server:
+
+        async def work(stage):
+            end = await stage.conversation.send("plan")
+            assert "cancelled from within" in end.text
+
+        on_stage(tmp_path, server, work, tools=(tool,))
+
+
 def test_HK4_what_was_judged_is_what_runs(tmp_path):
     hooks = {"tool": {"before": [{"tool": "write", "mergeInput": {"content": "by default"}}]}}
     with ChatCompletionsServer(Script(call("write", path="a.txt"), "done")) as server:

@@ -20,6 +20,9 @@ EXIT_WAITING = 7
 
 def _shared(command: Any) -> Any:
     for option in (
+        click.option(
+            "--profile", type=click.Choice(["desktop", "mobile"]), help="mobile: no bash, no tools of your own."
+        ),
         click.option("--agent", metavar="ID", default="", help="Use agents/ID.md of the home."),
         click.option("--model", metavar="NAME", default="", help="Model for this conversation [default: configured]."),
         click.option("--resume", is_flag=True, help="Go on with the newest thread of this directory."),
@@ -32,9 +35,10 @@ def _shared(command: Any) -> Any:
 @click.command()
 @_shared
 @pass_context
-def chat(context: Context, thread: str, resume: bool, model: str, agent: str) -> None:
+def chat(context: Context, thread: str, resume: bool, model: str, agent: str, profile: str | None) -> None:
     """Talk with an agent in the terminal. Lines from a pipe are taken one by one, with nobody there to be asked."""
     wanted = {"thread": thread, "resume": resume, "model": model, "agent": agent}
+    _choose_profile(context, profile)
     if sys.stdin.isatty() and sys.stdout.isatty():
         code = _at_terminal(context, wanted)
     else:
@@ -89,6 +93,7 @@ def run(
     resume: bool,
     model: str,
     agent: str,
+    profile: str | None,
 ) -> None:
     """Give an agent one task and wait for its end. `-` reads the task from standard input.
 
@@ -98,6 +103,7 @@ def run(
     """
     from holdfast.doors.chat_script import Script, run_script
 
+    _choose_profile(context, profile)
     text = " ".join(message)
     if text == "-":
         text = sys.stdin.read()
@@ -134,6 +140,12 @@ def language(context: Context) -> Language:
     if chosen != "auto":
         return chosen
     return "zh" if os.environ.get("LANG", "").lower().startswith("zh") else "en"
+
+
+def _choose_profile(context: Context, profile: str | None) -> None:
+    """`--profile` is a setting like any other, given inline (HK6)."""
+    if profile:
+        context.assignments = (*context.assignments, f'profile="{profile}"')
 
 
 def _wanted(context: Context, given: dict[str, Any], *, interactive: bool = True) -> Wanted:

@@ -201,11 +201,15 @@ class GuardedTools:
             output = ToolOutput(str(failure), failed=True)
             result = _failed(str(failure))
         except asyncio.CancelledError:
-            if scene.stopping():
-                text = STOPPED().text(scene.language)
-                result = ToolResult(INTERRUPTED + text, failed=True, error=text)
-                scene.judge.now(ToolCalled(**scene.header(), call=call, result=result))
-            raise
+            if not _is_cancelled():  # something inside the tool was, and that is its own affair
+                output = ToolOutput("", failed=True)
+                result = _failed(f"{call.tool} was cancelled from within")
+            else:
+                if scene.stopping():
+                    text = STOPPED().text(scene.language)
+                    result = ToolResult(INTERRUPTED + text, failed=True, error=text)
+                    scene.judge.now(ToolCalled(**scene.header(), call=call, result=result))
+                raise
         except Exception as error:  # a tool's own bug is the model's to read, never the end of the run
             output = ToolOutput("", failed=True)
             result = _failed(f"{call.tool} itself failed: {type(error).__name__}: {error}")
@@ -253,6 +257,11 @@ class GuardedTools:
         await self.scene.judge(ToolCalled(**self.scene.header(), call=call, result=result, hooked=False))
         self.scene.emit(ToolDone(call_id=call_id, tool=tool.name, output=text, failed=True))
         return FAILED + text
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _to_run(outcome: Outcome, given: Mapping[str, Any]) -> Mapping[str, Any]:
