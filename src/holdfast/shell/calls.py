@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from fnmatch import translate
 
+from holdfast.shell import environment as env
 from holdfast.shell import paths
 from holdfast.shell.call import MAX_DEPTH, Call
 from holdfast.shell.commands import CommandTable, Spec
@@ -17,24 +18,10 @@ from holdfast.shell.record import Context, Record
 from holdfast.shell.smuggle import HANDED_SHELL, HELD_SHELL, smuggled
 from holdfast.shell.syntax import TooComplex
 
-# ruff: noqa: SIM905 - long lists of words read better as text
-
 _SAFE_WORD = Lazy(r"[\w@%+=:,./~^-]+\Z")
 _SAFE_NAME = Lazy(r"[^\s'\"|&;<>()$`\\]+\Z")
 _BIN = Lazy(r"(?:/(?:usr|opt|run)(?:/[\w.@+-]+)*)?/s?bin/[^/]+\Z|/nix/store/.*/bin/[^/]+\Z|/snap/bin/[^/]+\Z")
 _UNKNOWN = Output(None)
-_CODE_VARIABLES = frozenset(
-    "PAGER GIT_PAGER MANPAGER GIT_EDITOR EDITOR VISUAL GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF"
-    " GIT_ASKPASS GIT_SEQUENCE_EDITOR GIT_PROXY_COMMAND LESSOPEN LESSCLOSE BROWSER SUDO_ASKPASS"
-    " SSH_ASKPASS PROMPT_COMMAND PS4 TAR_OPTIONS SYSTEMD_PAGER SYSTEMD_EDITOR FCEDIT KUBE_EDITOR"
-    " PSQL_EDITOR DIFFPROG RSYNC_RSH CVS_RSH".split()
-)
-_LOADER_VARIABLES = frozenset(
-    "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH BASH_ENV ENV"
-    " PYTHONSTARTUP PYTHONPATH PERL5OPT PERL5LIB RUBYOPT RUBYLIB NODE_OPTIONS JAVA_TOOL_OPTIONS"
-    " _JAVA_OPTIONS GCONV_PATH GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_TEMPLATE_DIR GIT_EXEC_PATH"
-    " SHELLOPTS BASHOPTS PYTHONWARNINGS".split()
-)
 
 
 class Caller(Entries):
@@ -75,6 +62,8 @@ class Caller(Entries):
             # `command rm` and `env rm` pass by a function of that name: what it hides is looked at as well
         spec, name = self.resolve(name_field, scope, context)
         command = self.command(name, fields, context)
+        if environment:
+            self.unlisted_variables(name, environment)
         if spec is None:
             return self.unknown_program(name, fields, scope, stdin, context, command)
         call = Call(name, spec, fields[1:], scope, stdin, context, command, environment=environment or {})
@@ -186,28 +175,37 @@ class Caller(Entries):
 
     def environment_variable(self, name: str, value: Field | list[Field], scope: Scope, lasting: bool) -> None:
         """Some variables are programs in disguise: PAGER, GIT_SSH_COMMAND, LD_PRELOAD, PROMPT_COMMAND."""
-        if not isinstance(value, Field):
+        if not isinstance(value, Field) or not value.text:
             return
-        if name in _LOADER_VARIABLES and value.text:
+        if name in env.LOADERS:
             self.record.cannot_know(f"{name} changes which code runs")
-            if name in ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GCONV_PATH"):
+            if name in env.INJECTED:
                 self.record.finding("dangerous", "hides", how=f"{name} loads {value.text} into the program")
-        elif name in _CODE_VARIABLES and value.text and not lasting:
-            context = Context().through(name, escaped=name)
-            self.run_text(value.text, scope.copy(), _UNKNOWN, context)
-        elif name == "PROMPT_COMMAND" and lasting:
-            self.run_text(value.text, scope.copy(), _UNKNOWN, Context().through(name))
-        elif (
-            not lasting
-            and name != "SHELL"
-            and (
-                HANDED_SHELL.match(value.text)
-                or HELD_SHELL.search(scope.files.get(paths.absolute(value.text, scope.cwd, scope.home), ""))
-            )
+        elif name in env.CODE:
+            if name == "PROMPT_COMMAND" or not lasting:
+                escaped = "" if lasting else name
+                self.run_text(value.text, scope.copy(), _UNKNOWN, Context().through(name, escaped=escaped))
+            if not env.is_usual(value.text):
+                self.record.cannot_know(f"{name} names a program that is run")
+        elif name in env.PROMPTS:
+            if not value.dynamic and ("$(" in value.text or "`" in value.text):
+                self.run_text(f'echo "{value.text}"', scope.copy(), _UNKNOWN, Context().through(name, escaped=name))
+        elif lasting:
+            if env.belongs_to_tool(name):
+                self.record.read_only = False
+        elif name != "SHELL" and (
+            HANDED_SHELL.match(value.text)
+            or HELD_SHELL.search(scope.files.get(paths.absolute(value.text, scope.cwd, scope.home), ""))
         ):
             self.record.finding("dangerous", "escape", program=name)
-        elif name == "PATH" and not lasting:
+        elif name == "PATH":
             self.record.cannot_know("PATH is changed, so names may mean other programs")
+
+    def unlisted_variables(self, program: str, environment: Mapping[str, Field]) -> None:
+        """A variable that may change what the program does leaves nothing proven."""
+        for name in environment:
+            if not env.is_harmless(name) and name not in env.CODE and not env.ignores(program, name):
+                self.record.read_only = False
 
     def socket_shell(self, fields: list[Field], stdin: Output, context: Context) -> None:
         name = fields[0].text.rsplit("/", 1)[-1]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.shell.call import Call
 from holdfast.shell.commands import Spec
 from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, FROM_SECRET, FROM_SHELL, Field, Output
-from holdfast.shell.lazy import Lazy
-from holdfast.shell.options import Arguments, holds, split_arguments
+from holdfast.shell.options import Arguments, acts, holds, split_arguments
 from holdfast.shell.reading import RISK_ORDER, EffectKind, Risk
 from holdfast.shell.roles import Roles
 from holdfast.shell.smuggle import smuggled
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
     from holdfast.shell.calls import Caller
 
 _UNKNOWN = Output(None)
-_OUTPUT_OPTION = Lazy(
-    r"--?(?:out(?:put|file|dir|path)?|dump|write|save|exec|run|command|cmd|eval|listen|script|editor|pager|delete|remove"
-    r"|fix|in-?place|install|uninstall|edit|log|log-?file|rsh|plugin|load|overwrite|replace|update|upload|send|apply|reset|clear"
-    r"|kill|purge)(?=\Z|[-_=])"
-)
 _USERS = frozenset(("useradd", "usermod", "adduser", "chsh", "git", "tmux", "mail", "logger", "notify-send"))
 _ALWAYS_FINE = ("--help", "--version")
 
@@ -50,6 +44,7 @@ class Entries(Roles):
         if len(call.arguments.positionals) < len(call.fields):
             smuggled(self.record, call.label, call.fields, call.scope, positionals=False)
         self.option_roles(call)
+        self.acting_options(call, call.arguments.flags, spec.get("opts", {}))
         positionals = call.arguments.positionals
         if not positionals:
             if "default" in spec and "verbs" not in spec:
@@ -139,7 +134,17 @@ class Entries(Roles):
         self.file_options(call)
         return _UNKNOWN
 
+    def acting_options(
+        self, call: Call, flags: Iterable[str], declared: Mapping[str, str], known: frozenset[str] = frozenset()
+    ) -> None:
+        """The entry does not speak of the option, and its name says that more is done than reading."""
+        for option in flags:
+            if option not in declared and option not in known and acts(option):
+                self.record.cannot_know(f"the option {option} of {call.label} is not known")
+
     def asks_service(self, call: Call, detail: str) -> None:
+        options = (f.text.partition("=")[0] for f in call.fields if f.text.startswith("-"))
+        self.acting_options(call, options, {**call.spec.get("opts", {}), "--output": "val"})
         self.record.add("network", call.name, call.command, detail)
         call.taint |= FROM_NETWORK
         self.file_options(call)
@@ -186,11 +191,7 @@ class Entries(Roles):
             pos = spec.get("pos", "val")
             roles = (pos,) if isinstance(pos, str) else pos
         if spec.get("ro"):
-            declared = spec.get("opts", {})
-            for option in arguments.flags:
-                known = option in declared or option in _longs(call.spec)
-                if len(option) > 2 and not known and _OUTPUT_OPTION.match(option):
-                    self.record.cannot_know(f"the option {option} of {call.label} is not known")
+            self.acting_options(call, arguments.flags, spec.get("opts", {}), _longs(call.spec))
         elif roles[-1] not in ("argv", "envargv", "cmdline", "remote"):
             about_text = roles[0] in ("text", "val") and spec.get("fx", ("",))[:1] != ["git_history:commit"]
             runs_project = bool(spec.get("unknown")) or any(e.startswith("installs") for e in spec.get("fx", ()))

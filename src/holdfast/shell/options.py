@@ -1,5 +1,7 @@
 """Options and arguments of a program, told apart the way the program itself would."""
 
+# ruff: noqa: SIM905 - long lists of words read better as text
+
 from __future__ import annotations
 
 import re
@@ -121,6 +123,36 @@ def _complete(name: str, known: frozenset[str]) -> str:
         return name
     matches = [long for long in known if long.startswith(name)]
     return matches[0] if len(matches) == 1 else name
+
+
+# Words in the name of an option that say that the program does more than read.
+_ACTS = frozenset(
+    "ackrc add agent apply bind browser build bump bundle clear cmd command commit compile config convert copy create"
+    " cursor daemon debug debugger decrypt define delete destroy diagnostic disable dotfile download dry dump edit"
+    " editor enable encrypt engine erase eval exec execute export expr extract filter fix flush generate heapprof"
+    " history hook hookdir hooks httpd import init inplace inspect install interactive kill kubeconfig lesskey link"
+    " listen load loader log logfile macros migrate module move off on out outdir outfile outpath output outputdir"
+    " overlay overwrite pager persist photo plugin plugins post pre preload prof profile program provider proxycommand"
+    " publish purge push python rcfile rebuild record redirect remove rename renderer repair report require reset"
+    " restore rotate rsh run save script send serve server set setopt shell sign split ssh store tool toolexec trace"
+    " uninstall update upgrade upload vacuum vettool viewer web wipe wrapper write".split()
+)
+# The same words in names that are known to be harmless in the programs that have them.
+_SHOWS = Lazy(
+    r"--?(?:no|without|skip|exclude|ignore|show|list|print|display|only|with|hide|max|min|sort|group|color|colour|word"
+    r"|context|after|before|human|follow|full|all|quiet|silent|verbose|help|version|long|short|json|yaml|format|dry-run"
+    r"|diff-filter|name|merge|first|include|output-format|output-delimiter|log-size|log-level|loglevel)(?:[-_=].*)?\Z"
+    r"|--[\w-]+-(?:ids?|names?|arns?|pattern|status-filter)\Z|--(?:filter|export|interactive|expr|debug|set|trace|config-only|edit-distance|pre-context|post-context|link"
+    r"|remove-empty|on|off|pre|profile|python-version|filter-platform|report-identical-files)\Z"
+)
+_WORDS = Lazy(r"[-_.]+")
+
+
+def acts(option: str) -> bool:
+    """An option by whose name the program writes, runs or changes something: `--log-file`, `--password-command`."""
+    if len(option) < 4 or _SHOWS.match(option) is not None:
+        return False
+    return any(word in _ACTS for word in _WORDS.split(option.lower()))
 
 
 # -- conditions of the table --------------------------------------------------------------------------

@@ -6,7 +6,7 @@ Each is imported when the first command needs it: a hook reads one command and e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
