@@ -31,14 +31,19 @@ class Changes(RuleBasedStateMachine):
         self.bench.close()
         self._folder.cleanup()
 
+    def whole(self):
+        """Files with their contents, and folders."""
+        folders = {str(path): b"" for path in self.bench.vault.rglob("*") if path.is_dir()}
+        return {**self.bench.tree(), **folders}
+
     def change(self, tool, **given):
-        before = self.bench.tree()
+        before = self.whole()
         try:
             self.bench.call(tool, **given)
         except ToolFailure:
-            assert self.bench.tree() == before
+            assert self.whole() == before
             return
-        if self.bench.tree() != before:
+        if self.whole() != before:
             self.trees.append(before)
 
     @rule(path=NAMES, content=CONTENTS)
@@ -70,14 +75,11 @@ class Changes(RuleBasedStateMachine):
     def undo(self):
         undone = self.bench.undo()
         if not self.trees:
-            # Only changes that left every file as it was (an empty folder removed) may still be there.
-            assert undone is None or self.bench.tree() == {} or not undone.left
+            assert undone is None
             return
-        if undone is not None and not undone.left:
-            while self.bench.tree() != self.trees[-1]:
-                undone = self.bench.undo()  # a change of folders only came after it
-                assert undone is not None
-            self.trees.pop()
+        assert undone is not None
+        assert not undone.left
+        assert self.whole() == self.trees.pop()
 
     @invariant()
     def nothing_is_left_beside_the_work(self):

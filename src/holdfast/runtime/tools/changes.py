@@ -11,7 +11,17 @@ from holdfast.runtime.tool import ToolContext, ToolFailure, ToolOutput
 from holdfast.runtime.tools import versions
 from holdfast.runtime.tools.diffs import Diff, diff_of
 from holdfast.runtime.tools.files import remove_file, replace_file, status_of, trouble
-from holdfast.runtime.tools.journal import Entry, Journal, Step, StepKind, added, keep_bytes, move_tree
+from holdfast.runtime.tools.journal import (
+    Entry,
+    Journal,
+    Step,
+    StepKind,
+    added,
+    keep_bytes,
+    missing_folders,
+    move_tree,
+    remove_made,
+)
 from holdfast.runtime.tools.places import Place
 
 
@@ -48,6 +58,8 @@ def apply_changes(context: ToolContext, tool: str, changes: Sequence[Change]) ->
         for change in reversed(done):
             with contextlib.suppress(OSError):
                 _make(Change(change.place, change.after, change.before, change.mode))
+        for step in reversed(entry.steps):
+            remove_made(step.made)
         journal.abandon(entry)
         if isinstance(error, OSError):
             raise trouble(real[len(done)].place, error, "write") from None
@@ -63,7 +75,9 @@ def apply_changes(context: ToolContext, tool: str, changes: Sequence[Change]) ->
 
 def move(context: ToolContext, source: Place, destination: Place) -> None:
     """Rename a file or a folder; what was seen of a file stays seen."""
-    _journalled(context, "move", Step("move", str(source.path), to=str(destination.path)), source, destination.path)
+    made = missing_folders(destination.path)
+    step = Step("move", str(source.path), to=str(destination.path), made=made)
+    _journalled(context, "move", step, source, destination.path)
 
 
 def to_trash(context: ToolContext, place: Place) -> Path:
@@ -104,7 +118,8 @@ def _kept(entry: Entry, change: Change, number: int) -> str:
 def _step(change: Change, backup: str) -> Step:
     kind: StepKind = "create" if change.before is None else "remove" if change.after is None else "write"
     after = versions.version_of(change.after) if change.after is not None else ""
-    return Step(kind, str(change.place.path), backup=backup, mode=change.mode, after=after)
+    made = missing_folders(change.place.path) if change.before is None else ()
+    return Step(kind, str(change.place.path), backup=backup, mode=change.mode, after=after, made=made)
 
 
 def _still_as_read(change: Change) -> None:

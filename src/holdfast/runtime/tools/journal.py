@@ -46,6 +46,8 @@ class Step:
     mode: int | None = None
     after: str = ""
     """Version that the tool left; empty for folders, deletions and moves."""
+    made: tuple[str, ...] = ()
+    """Folders that had to be made for it, the deepest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ class Journal:
                 left.append(reason)
                 continue
             restored.append(step.path)
+            remove_made(step.made)
             for path in (step.path, step.to):
                 if path:
                     versions.forget(self._context, Path(path))
@@ -172,6 +175,18 @@ def sweep(trash: Path, days: float) -> int:
 
 def _latest(folder: Path) -> float:
     return max([folder.stat().st_mtime, *(entry.stat().st_mtime for entry in os.scandir(folder))])
+
+
+def missing_folders(path: Path) -> tuple[str, ...]:
+    """The folders that will have to be made for a path, the deepest first."""
+    return tuple(str(folder) for folder in path.parents if not os.path.lexists(folder))
+
+
+def remove_made(folders: Sequence[str]) -> None:
+    """Folders that were made for a change which is taken back; one that is used by now stays."""
+    for folder in map(Path, folders):
+        with contextlib.suppress(OSError), opened_folder(folder.parent) as parent:
+            os.rmdir(folder.name, dir_fd=parent)
 
 
 def keep_bytes(entry: Entry, data: bytes, number: int) -> str:
@@ -264,7 +279,7 @@ def _number(folder: Path) -> int:
 def _load(folder: Path) -> Entry | None:
     try:
         data: dict[str, Any] = json.loads((folder / _ENTRY).read_text(encoding="utf-8", errors="surrogatepass"))
-        steps = tuple(Step(**step) for step in data["steps"])
+        steps = tuple(Step(**{**step, "made": tuple(step.get("made", ()))}) for step in data["steps"])
         return Entry(folder, data["tool"], data["call_id"], data["at"], steps, data["state"])
     except (OSError, ValueError, KeyError, TypeError):
         return None  # a crash while it was written: nothing had been changed yet
