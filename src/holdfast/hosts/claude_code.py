@@ -11,7 +11,7 @@ from holdfast.core.events import Event, ToolCalled, ToolResult
 from holdfast.core.policy import Capabilities
 from holdfast.hosts import hook_dialect as dialect
 from holdfast.hosts.hook_dialect import text_of
-from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing
+from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing, TurnMark
 from holdfast.hosts.tool_names import CLAUDE_CODE as TOOLS
 from holdfast.hosts.tool_names import reading
 
@@ -48,12 +48,22 @@ class ClaudeCode:
 
     name = "claude-code"
     capabilities = CAPABILITIES
+    says_anew: frozenset[Standing] = frozenset()
 
     def address(self, payload: Payload) -> Address | None:
         return dialect.address_of(payload)
 
     def invocation(self, payload: Payload, memo: Memo) -> str:
         return text_of(payload, "prompt_id")
+
+    def turn(self, payload: Payload) -> TurnMark:
+        match payload.get("hook_event_name"):
+            case "UserPromptSubmit":
+                return "begins"
+            case "Stop":
+                return "ends"
+            case _:
+                return ""
 
     def parse(self, payload: Payload, header: Header) -> Sequence[Event]:
         match payload.get("hook_event_name"):

@@ -5,40 +5,44 @@ Whatever goes wrong in here is ours: a read goes on, everything else is refused 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import orjson
 
 from holdfast.approvals import Approvals
-from holdfast.core.events import (
-    AssistantReplied,
-    Compacted,
-    Compacting,
-    Event,
-    PromptSubmitted,
-    ToolCalled,
-    ToolCalling,
-)
+from holdfast.core.events import AssistantReplied, Compacting, Event, PromptSubmitted, ToolCalled, ToolCalling
 from holdfast.core.memory import MemoryFacts
-from holdfast.core.messages import Language
+from holdfast.core.messages import Language, Message
 from holdfast.core.outcome import Outcome
-from holdfast.hosts.carry import Kept, carry, fitted, together
-from holdfast.hosts.host import Answer, Header, Host, Payload, Reply
+from holdfast.core.settings import Settings
+from holdfast.core.verdict import Finding
+from holdfast.hosts.carry import fitted, together
+from holdfast.hosts.handing_over import HOW_TO_START, INSTEAD, STRATEGY, seals_instead
+from holdfast.hosts.host import Address, Answer, Header, Host, Payload, Reply
 from holdfast.hosts.host_memo import CallIds, StoreMemo, TurnCalls
 from holdfast.hosts.sessions import HostSessions, Place
 from holdfast.hosts.standing import standing_texts
-from holdfast.plane import Plane
+from holdfast.hosts.telling import Telling
+from holdfast.plane import SEALED, Plane
 
-SEALED_CODE = "plane.sealed"
 MARGIN_SECONDS = 5.0
 ATTENDED = "attended"
 """Memo: whether somebody sits before the host and can answer its own dialog."""
+_VETOED = "vetoed"
 
-Afterwards = Callable[[Host, Payload, Place, StoreMemo], None]
-"""Work on a payload that nobody waits for: the transcript, the fill."""
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One payload of a host, with the place it belongs to."""
+
+    host: Host
+    payload: Payload
+    address: Address
+    place: Place
+    invocation: str
+    memo: StoreMemo
+    telling: Telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +51,15 @@ class GatewaySettings:
 
     clock: Callable[[], float]
     new_id: Callable[[], str]
-    patience: Callable[[], float]
-    """Seconds that a question waits for a person."""
-    interactive: Callable[[], bool]
+    settings: Callable[[], Settings]
     language: Callable[[str], Language]
     memory: Callable[[str], MemoryFacts | None]
     """What a vault's memory bank looks like now."""
-    afterwards: Afterwards | None = None
-    before_run: Callable[[Place, ToolCalling, Outcome], None] | None = None
+    afterwards: Callable[[Visit], None] = lambda visit: None
+    """Work on a payload that nobody waits for: the transcript, the fill, the end of a turn."""
+    before_run: Callable[[Place, ToolCalling, Outcome], None] = lambda place, event, outcome: None
     """Called before an allowed call runs: keeps what it is going to change."""
-    seen: Callable[[str], None] | None = None
+    seen: Callable[[str], None] = lambda host: None
     """Told which host has spoken: the doctor asks for it."""
 
 
@@ -68,6 +71,9 @@ class Asked:
     """Seconds until the host gives up and does what it does without us."""
     environment: Mapping[str, str] | None = None
     """A few variables of the host's process, where the hook is a command."""
+
+
+PLAINLY = Asked()
 
 
 class Gateway:
@@ -86,10 +92,11 @@ class Gateway:
         self._store = plane.store
         self._approvals = approvals
         self._sessions = sessions
+        self._chain = sessions.chain
         self._with = settings
         self._calls = CallIds(plane.store)
 
-    def answer(self, host_name: str, body: bytes, asked: Asked = Asked()) -> Reply:  # noqa: B008 (frozen)
+    def answer(self, host_name: str, body: bytes, asked: Asked = PLAINLY) -> Reply:
         host = self._hosts.get(host_name)
         if host is None:
             known = ", ".join(sorted(self._hosts))
@@ -107,100 +114,99 @@ class Gateway:
             return host.refuse(payload, f"Holdfast itself failed ({kind}: {error}). Run `holdfast doctor {host_name}`.")
 
     def _answer(self, host: Host, payload: Payload, asked: Asked) -> Reply:
-        if self._with.seen is not None:
-            self._with.seen(host.name)
+        self._with.seen(host.name)
         address = host.address(payload)
         if address is None:
             return host.render(payload, Answer())
         memo = StoreMemo(self._store, host.name, address.session)
-        if asked.environment is not None and ATTENDED in asked.environment:
-            memo.put(ATTENDED, asked.environment[ATTENDED] == "1")
-        place = self._sessions.find(host.name, address)
+        environment = asked.environment or {}
+        if ATTENDED in environment:
+            memo.put(ATTENDED, environment[ATTENDED] == "1")
         invocation = host.invocation(payload, memo)
-        calls = self._calls.of(place.where, invocation, memo)
+        telling = Telling(host, memo)
         for _ in range(2):
-            answers = self._judge(host, payload, _Turn(place, invocation, calls, memo, asked))
+            place = self._place(host, payload, address, invocation, environment.get("thread", ""))
+            visit = Visit(host, payload, address, place, invocation, memo, telling)
+            answers = self._judge(visit, asked)
             if answers is not None:
                 break
             # It was sealed meanwhile: what comes now belongs to the next session of the thread.
             self._sessions.forget(host.name, address.session)
-            place = self._sessions.find(host.name, address)
-            calls = self._calls.of(place.where, invocation, memo)
-        answer = together(answers or [])
-        standing = host.standing(payload, memo)
-        if standing:
-            texts = standing_texts(standing, self._with.memory(place.vault), self._store.state(place.where.main()).data)
-            answer = replace(
-                answer, kind=answer.kind or "model_asked", context=fitted(texts, host.capabilities.inject_limit)
-            )
-        reply = host.render(payload, answer)
-        if self._with.afterwards is None:
-            return reply
-        work, final_place = self._with.afterwards, place
-        return replace(reply, after=lambda: work(host, payload, final_place, memo))
+        answer = self._with_standing(visit, together(answers or []))
+        return replace(host.render(payload, answer), after=lambda: self._with.afterwards(visit))
 
-    def _judge(self, host: Host, payload: Payload, turn: _Turn) -> list[Answer] | None:
+    def _place(self, host: Host, payload: Payload, address: Address, invocation: str, thread: str) -> Place:
+        if host.turn(payload) == "begins":
+            return self._sessions.begin_turn(host.name, address, invocation, thread)
+        return self._sessions.find(host.name, address, thread)
+
+    def _with_standing(self, visit: Visit, answer: Answer) -> Answer:
+        host, place = visit.host, visit.place
+        wanted = host.standing(visit.payload, visit.memo)
+        if not wanted:
+            return answer
+        session = self._store.session(place.where.session) if "bootstrap" in wanted else None
+        packet = self._chain.packet(session) if session is not None else None
+        states = self._store.state(place.where.main()).data
+        texts = standing_texts(wanted, self._with.memory(place.vault), states, packet)
+        context = fitted(texts, host.capabilities.inject_limit)
+        return replace(answer, kind=answer.kind or "model_asked", context=context)
+
+    # judging
+
+    def _judge(self, visit: Visit, asked: Asked) -> list[Answer] | None:
         """The answers to each event of the payload; None when the session turned out to be sealed."""
+        place, memo, host = visit.place, visit.memo, visit.host
+        calls = self._calls.of(place.where, visit.invocation, memo)
         header = Header(
-            where=turn.place.where,
+            where=place.where,
             at=self._with.clock(),
-            invocation=turn.invocation,
-            interactive=self._with.interactive(),
+            invocation=visit.invocation,
+            interactive=not self._with.settings().runtime.permission.unattended,
             new_id=self._with.new_id,
-            memo=turn.memo,
-            calls=turn.calls,
-            was_seen=lambda call: bool(call) and self._store.remembered(turn.place.where, call) is not None,
+            memo=memo,
+            calls=calls,
+            was_seen=lambda call: bool(call) and self._store.remembered(place.where, call) is not None,
         )
         answers: list[Answer] = []
-        language = self._with.language(turn.place.vault)
-        for event in host.parse(payload, header):
-            outcome = self._plane.handle(event)
-            if outcome.deciding is not None and outcome.deciding.why.code == SEALED_CODE:
-                return None
-            asks = isinstance(event, ToolCalling) and outcome.decision == "ask"
-            if asks and host.capabilities.can("ask", "tool_calling") and turn.memo.get(ATTENDED) is True:
-                answers.append(Answer(kind=event.kind, ask=True, allowed=False, reason=outcome.reason(language)))
+        language = self._with.language(place.vault)
+        for event in host.parse(visit.payload, header):
+            if isinstance(event, AssistantReplied) and not visit.telling.is_news(event.invocation, event.text):
                 continue
-            if asks:
-                outcome = self._ask(outcome, turn.asked.deadline)
-            self._settle_shown(turn.memo, event)
-            answers.append(self._carried(host, event, outcome, turn, language))
+            outcome = self._plane.handle(event)
+            warnings = self._chain.heed(event, outcome)
+            if outcome.deciding is not None and outcome.deciding.why.code == SEALED.code:
+                return None
+            if isinstance(event, ToolCalling) and outcome.decision == "ask":
+                if host.capabilities.can("ask", "tool_calling") and memo.get(ATTENDED) is True:
+                    answers.append(Answer(kind=event.kind, ask=True, allowed=False, reason=outcome.reason(language)))
+                    continue
+                outcome = self._ask(outcome, asked.deadline)
+            if isinstance(event, Compacting):
+                outcome = self._compacting(visit, event, outcome, language)
+            self._settle_shown(memo, event)
+            if isinstance(event, ToolCalling) and outcome.allowed:
+                self._before_run(visit, event, outcome, calls)
+            outcome = self._with_place(outcome, place if not answers else place.settled(), warnings)
+            answers.append(visit.telling.answer(event, outcome, language))
         return answers
 
-    def _carried(self, host: Host, event: Event, outcome: Outcome, turn: _Turn, language: Language) -> Answer:
-        if isinstance(event, ToolCalling) and outcome.allowed:
-            if self._with.before_run is not None:
-                self._with.before_run(turn.place, event, outcome)
-            if outcome.input is not None:
-                turn.calls.rewritten(event.call.host_tool, outcome.input, event.call.id)
-        if isinstance(event, Compacting) or (isinstance(event, Compacted) and event.inferred):
-            turn.memo.put("injected", None)  # what was said is gone with the history
-        outcome = self._not_again(outcome, turn.memo)
-        waiting = Kept(**{k: tuple(v) for k, v in (turn.memo.get("waiting") or {}).items()})
-        answer, kept = carry(host.capabilities, event.kind, outcome, language, waiting)
-        if kept != waiting:
-            turn.memo.put("waiting", {"context": kept.context, "notice": kept.notice} if kept else None)
-        return answer
+    def _before_run(self, visit: Visit, event: ToolCalling, outcome: Outcome, calls: TurnCalls) -> None:
+        self._with.before_run(visit.place, event, outcome)
+        if outcome.input is not None:
+            calls.rewritten(event.call.host_tool, outcome.input, event.call.id)
 
-    def _not_again(self, outcome: Outcome, memo: StoreMemo) -> Outcome:
-        """Without what the conversation already holds: a resumed session brings its history with it."""
-        if not any(part.sentinel for part in outcome.inject):
+    def _with_place(self, outcome: Outcome, place: Place, warnings: tuple[Message, ...]) -> Outcome:
+        """What a session that has just begun must be told comes first."""
+        hints = (place.hint,) if place.hint is not None else ()
+        packets = (place.packet.inject(),) if place.packet is not None else ()
+        if not (hints or packets or warnings):
             return outcome
-        injected = dict(memo.get("injected") or {})
-        fresh = []
-        for part in outcome.inject:
-            mark = hashlib.sha256(part.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-            if part.sentinel and injected.get(part.sentinel) == mark:
-                continue
-            if part.sentinel:
-                injected[part.sentinel] = mark
-            fresh.append(part)
-        memo.put("injected", injected)
-        return replace(outcome, inject=tuple(fresh))
+        return replace(outcome, inject=(*packets, *outcome.inject), warnings=(*hints, *outcome.warnings, *warnings))
 
     def _ask(self, outcome: Outcome, deadline: float | None) -> Outcome:
         """Where the host cannot show a question, the hook waits while the inbox answers; at the deadline it is no."""
-        patience = self._with.patience()
+        patience = self._with.settings().runtime.permission.approval_timeout_seconds
         if deadline is not None:  # our answer must arrive before the host gives up and goes on
             patience = min(patience, deadline - min(MARGIN_SECONDS, 0.2 * deadline))
         approval = self._approvals.wait(outcome.approval, seconds=patience)
@@ -208,6 +214,28 @@ class Gateway:
             self._approvals.expire(approval.id)
             approval = self._store.approval(approval.id) or approval
         return self._plane.after_answer(outcome, approval)
+
+    def _compacting(self, visit: Visit, event: Compacting, outcome: Outcome, language: Language) -> Outcome:
+        """Seal instead of compressing, where the strategy says so and the host can be stopped; once a conversation."""
+        states = self._store.state(event.where.main()).data
+        reason = seals_instead(self._with.settings(), visit.host.name, event, states)
+        if reason is None or visit.memo.get(_VETOED):
+            return outcome
+        if not visit.host.capabilities.can("veto_compaction", "compacting"):
+            return outcome
+        warning = self._chain.sealer.want(event.where, reason)
+        if warning is not None:
+            return replace(outcome, warnings=(*outcome.warnings, warning))
+        visit.memo.put(_VETOED, True)
+        said = INSTEAD(how=HOW_TO_START.get(visit.host.name, "a new session"))
+        finding = Finding(STRATEGY, "deny", said)
+        return replace(
+            outcome,
+            decision="deny",
+            findings=(*outcome.findings, finding),
+            deciding=finding,
+            warnings=(*outcome.warnings, said),
+        )
 
     def _settle_shown(self, memo: StoreMemo, event: Event) -> None:
         """A question that the host showed itself was answered there: the call has run, or the turn is over."""
@@ -221,16 +249,7 @@ class Gateway:
                 self._approvals.cancel(approval_id=approval.id)
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    place: Place
-    invocation: str
-    calls: TurnCalls
-    memo: StoreMemo
-    asked: Asked
-
-
-def environment_of(text: str) -> dict[str, Any]:
+def environment_of(text: str) -> dict[str, str]:
     """`name=value;name=value`, as the hook command sends it."""
     pairs = (pair.partition("=") for pair in text.split(";") if "=" in pair)
     return {name: value for name, _, value in pairs}

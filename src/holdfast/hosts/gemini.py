@@ -28,7 +28,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.policy import Capabilities
 from holdfast.hosts.hook_dialect import reply, source_of, text_of
-from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing
+from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing, TurnMark
 from holdfast.hosts.tool_names import GEMINI as TOOLS
 from holdfast.hosts.tool_names import reading
 
@@ -66,6 +66,7 @@ class Gemini:
 
     name = "gemini"
     capabilities = CAPABILITIES
+    says_anew: frozenset[Standing] = frozenset()
 
     def address(self, payload: Payload) -> Address | None:
         session = text_of(payload, "session_id")
@@ -84,6 +85,15 @@ class Gemini:
         if payload.get("hook_event_name") == "BeforeAgent":
             memo.put("turn", f"turn-{text_of(payload, 'timestamp')}")
         return str(memo.get("turn") or "")
+
+    def turn(self, payload: Payload) -> TurnMark:
+        match payload.get("hook_event_name"):
+            case "BeforeAgent":
+                return "begins"
+            case "AfterAgent":
+                return "ends"
+            case _:
+                return ""
 
     def parse(self, payload: Payload, header: Header) -> Sequence[Event]:
         match payload.get("hook_event_name"):

@@ -15,8 +15,9 @@ from holdfast.core.keys import SessionId
 from holdfast.core.policy import Capabilities
 
 Payload = Mapping[str, Any]
-Standing = Literal["memory", "anchors"]
+Standing = Literal["memory", "anchors", "bootstrap"]
 """Texts that a host wants anew with every request, because what it is given does not stay in its history."""
+TurnMark = Literal["begins", "ends", ""]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +112,21 @@ class Host(Protocol):
     @property
     def capabilities(self) -> Capabilities: ...
 
+    @property
+    def says_anew(self) -> frozenset[Standing]:
+        """What every request brings along by `standing`, so that no event has to."""
+        ...
+
     def address(self, payload: Payload) -> Address | None:
         """None: an event that is of no concern to us."""
         ...
 
     def invocation(self, payload: Payload, memo: Memo) -> str:
         """The host's own id of the running turn, or empty."""
+        ...
+
+    def turn(self, payload: Payload) -> TurnMark:
+        """Whether a person has just spoken to the main agent, or the agent has stopped."""
         ...
 
     def parse(self, payload: Payload, header: Header) -> Sequence[Event]: ...

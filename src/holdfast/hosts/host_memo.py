@@ -18,32 +18,30 @@ _MOST_COUNTED = 10_000
 
 
 class StoreMemo:
-    """One note of the store, as a dictionary."""
+    """A note of the store for each name, so that two hooks at once do not undo each other's."""
 
     def __init__(self, store: Store, host: str, session: str) -> None:
         self._store = store
-        self._key = f"{_PREFIX}{host}:{session}"
+        self._prefix = f"{_PREFIX}{host}:{session}\n"
         self._kept: dict[str, Any] | None = None
 
     def get(self, name: str) -> Any:
-        return self._all().get(name)
+        if self._kept is None:
+            found = self._store.notes(self._prefix)
+            self._kept = {key.removeprefix(self._prefix): value for key, value in found.items()}
+        return self._kept.get(name)
 
     def put(self, name: str, value: Any) -> None:
-        kept = dict(self._store.noted(self._key) or {})
-        if kept.get(name) == value:
-            self._kept = kept
+        """None takes it away; the same value again costs nothing."""
+        if self.get(name) == value:
             return
-        if value is None:
-            kept.pop(name, None)
-        else:
-            kept[name] = value
-        self._store.note(self._key, kept or None)
-        self._kept = kept
+        self._store.note(self._prefix + name, value)
+        assert self._kept is not None
+        self._kept[name] = value
 
-    def _all(self) -> dict[str, Any]:
-        if self._kept is None:
-            self._kept = dict(self._store.noted(self._key) or {})
-        return self._kept
+    def look_again(self) -> None:
+        """Another hook may have written meanwhile."""
+        self._kept = None
 
 
 class CallIds:

@@ -22,7 +22,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.policy import Capabilities
 from holdfast.hosts.hook_dialect import text_of
-from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing
+from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing, TurnMark
 from holdfast.hosts.tool_names import OPENCODE as TOOLS
 from holdfast.hosts.tool_names import reading
 
@@ -57,6 +57,7 @@ class OpenCode:
 
     name = "opencode"
     capabilities = CAPABILITIES
+    says_anew: frozenset[Standing] = frozenset({"memory", "anchors", "bootstrap"})
 
     def address(self, payload: Payload) -> Address | None:
         session = text_of(payload, "sessionID")
@@ -72,6 +73,17 @@ class OpenCode:
 
     def invocation(self, payload: Payload, memo: Memo) -> str:
         return text_of(payload, "messageID")
+
+    def turn(self, payload: Payload) -> TurnMark:
+        if payload.get("subagent"):
+            return ""
+        match payload.get("hook"):
+            case "chat.message" if payload.get("typed") is not False:
+                return "begins"
+            case "session.idle":
+                return "ends"
+            case _:
+                return ""
 
     def parse(self, payload: Payload, header: Header) -> Sequence[Event]:
         match payload.get("hook"):
@@ -107,7 +119,7 @@ class OpenCode:
     def standing(self, payload: Payload, memo: Memo) -> Sequence[Standing]:
         match payload.get("hook"):
             case "chat.system":
-                return ("memory", "anchors")
+                return ("memory", "anchors", "bootstrap")
             case "compacted":
                 return ("anchors",)
             case _:

@@ -223,6 +223,8 @@ export const Holdfast = async ({ client, directory, worktree }, options = {}) =>
         }
       } else if (type === "session.compacted" && compacting.delete(properties.sessionID)) {
         await tell({ hook: "compacted", ...(await whose(properties.sessionID)) })
+      } else if (type === "session.idle" && (await rootOf(properties.sessionID)) === properties.sessionID) {
+        await tell({ hook: type, ...(await whose(properties.sessionID)) })
       } else if (type === "session.deleted" && properties.info?.id) {
         await tell({ hook: type, ...(await whose(properties.info.id)) })
         for (const known of [parents, agents, turns, measured]) known.delete(properties.info.id)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from holdfast.chain.chain import Chain
 from holdfast.control import Control
-from holdfast.core.settings import PermissionSettings
+from holdfast.hosts.afterwards import Afterwards
 from holdfast.hosts.claude_code import ClaudeCode
 from holdfast.hosts.codex import Codex
 from holdfast.hosts.gateway import Gateway, GatewaySettings
@@ -32,20 +33,15 @@ def open_control(home: Home, **options: object) -> Control:
 
 def gateway_for(control: Control) -> Gateway:
     """One gateway for an open control."""
-
-    def permission() -> PermissionSettings:
-        return control.settings.runtime.permission
-
-    sessions = HostSessions(
-        control.store, user=control.user, vault_of=lambda cwd: vault_of(control, cwd), clock=control.clock
-    )
+    chain = Chain(control)
+    sessions = HostSessions(chain, vault_of=lambda cwd: vault_of(control, cwd))
     settings = GatewaySettings(
         clock=control.clock,
         new_id=control.new_id,
-        patience=lambda: permission().approval_timeout_seconds,
-        interactive=lambda: not permission().unattended,
+        settings=lambda: control.settings,
         language=control.language,
         memory=control.memory_facts,
+        afterwards=Afterwards(control.plane, chain, new_id=control.new_id, language=control.language),
     )
     return Gateway(HOSTS, control.plane, control.approvals, sessions, settings)
 

@@ -1,15 +1,17 @@
-"""Which of our sessions a host's session is (SC1). Nothing joins a thread by chance, and never by directory alone."""
+"""Which of our sessions a host's session is: the chain decides, this remembers it between two hooks (SC1)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from holdfast.core.keys import SessionId, SessionKey
+from holdfast.chain.arrivals import Arrival
+from holdfast.chain.bootstrap import Packet
+from holdfast.chain.chain import Begun, Chain
+from holdfast.core.keys import SessionId
+from holdfast.core.messages import Message
 from holdfast.hosts.host import Address
-from holdfast.store.interface import Session, StateConflict, Store
 
-_NOTE = "host-session:"
 _MOST_KNOWN = 4096
 
 
@@ -19,65 +21,62 @@ class Place:
 
     where: SessionId
     vault: str
-    new: bool = False
-    """True when this very payload opened it."""
+    packet: Packet | None = None
+    """What its model must be told of the sessions before it, when it has just begun."""
+    hint: Message | None = None
+    """For the person."""
+
+    def settled(self) -> Place:
+        """The same, once it was told."""
+        return Place(self.where, self.vault)
 
 
 class HostSessions:
-    """Finds and opens; a thread is opened by a host's first event and kept by its session id."""
+    """Finds and opens; what was found is kept, because every hook asks."""
 
-    def __init__(self, store: Store, *, user: str, vault_of: Callable[[str], str], clock: Callable[[], float]) -> None:
-        self._store = store
-        self._user = user
+    def __init__(self, chain: Chain, *, vault_of: Callable[[str], str]) -> None:
+        self.chain = chain
         self._vault_of = vault_of
-        self._clock = clock
         self._known: dict[tuple[str, str], Place] = {}
 
-    def find(self, host: str, address: Address) -> Place:
+    def find(self, host: str, address: Address, thread: str = "") -> Place:
         """The live session of this address; one that was sealed is followed by the next of its thread."""
         place = self._known.get((host, address.session))
         if place is None:
-            place = self._look_up(host, address)
-            if len(self._known) > _MOST_KNOWN:
-                self._known.clear()
-            self._known[host, address.session] = Place(place.where, place.vault)
-        if not address.subagent:
-            return place
-        return Place(place.where.of_subagent(address.subagent), place.vault, place.new)
+            place = self._keep(host, address, self.chain.open(self._arrival(host, address, thread)))
+        return _for(place, address)
+
+    def begin_turn(self, host: str, address: Address, invocation: str, thread: str = "") -> Place:
+        """A message was typed: from here on no seal can cut in before the turn has ended."""
+        begun = self.chain.begin_turn(self._arrival(host, address, thread), invocation)
+        return _for(self._keep(host, address, begun), address)
 
     def forget(self, host: str, session: str) -> None:
         """It was sealed or deleted meanwhile: look again."""
         self._known.pop((host, session), None)
 
-    def _look_up(self, host: str, address: Address) -> Place:
-        note = f"{_NOTE}{host}:{address.session}"
-        name = self._store.noted(note)
-        current = self._store.session(name) if name else None
-        if current is not None and current.state != "sealed":
-            return Place(current.id, current.vault)
-        opened = self._open(host, address, current)
-        self._store.note(note, opened.id.session)
-        return Place(opened.id, opened.vault, new=True)
+    def _keep(self, host: str, address: Address, begun: Begun) -> Place:
+        session = begun.session
+        place = Place(session.id, session.vault, begun.packet, begun.hint)
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+        self._known[host, address.session] = place.settled()
+        return place
 
-    def _open(self, host: str, address: Address, sealed: Session | None) -> Session:
-        if sealed is not None:
-            key, name = sealed.id.key, f"{address.session}.{sealed.number + 1}"
-        else:
-            key = SessionKey(self._user, host, f"{host}-{address.session}")
-            name = address.session
-        session = Session(
-            id=SessionId(key, name),
+    def _arrival(self, host: str, address: Address, thread: str) -> Arrival:
+        return Arrival(
             host=host,
+            session=address.session,
             vault=self._vault_of(address.cwd),
-            started_at=self._clock(),
             cwd=address.cwd,
+            source=address.source,
+            thread=thread,
             model=address.model,
-            extra={"transcript": address.transcript, "host_session": address.session},
+            transcript=address.transcript,
         )
-        try:
-            return self._store.open_session(session)
-        except StateConflict:
-            active = [other for other in self._store.chain(key) if other.state != "sealed"]
-            if not active:
-                raise
-            return active[-1]
+
+
+def _for(place: Place, address: Address) -> Place:
+    if not address.subagent:
+        return place
+    return Place(place.where.of_subagent(address.subagent), place.vault, place.packet, place.hint)

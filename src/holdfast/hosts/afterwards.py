@@ -1,0 +1,124 @@
+"""What is done once a host has its answer: its transcript is read on, the fill measured, a turn's end carried out.
+
+Nobody waits for this, so it may take its time, and nothing that fails here touches an answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from holdfast.chain.chain import Chain
+from holdfast.core.events import AssistantReplied, ContextMeasured
+from holdfast.core.messages import Language
+from holdfast.hosts.gateway import Visit
+from holdfast.hosts.transcripts.claude_code import ClaudeCodeLines
+from holdfast.hosts.transcripts.codex import CodexLines
+from holdfast.hosts.transcripts.gemini import GeminiLines
+from holdfast.hosts.transcripts.items import Dialect, Fill, Words, read_lines
+from holdfast.plane import Plane
+
+LINES: Mapping[str, Callable[[], Dialect]] = {
+    "claude-code": ClaudeCodeLines,
+    "codex": CodexLines,
+    "gemini": GeminiLines,
+}
+_READ = "read"
+_FILL = "fill"
+_NOT_YET = frozenset(("PreToolUse", "BeforeTool", "BeforeModel", "PreCompact"))
+"""Hooks at which nothing new can stand in a transcript, or a request is being made."""
+
+
+class Afterwards:
+    """`Afterwards(...)(visit)`; one session's transcript is read by one thread at a time."""
+
+    def __init__(
+        self, plane: Plane, chain: Chain, *, new_id: Callable[[], str], language: Callable[[str], Language]
+    ) -> None:
+        self._plane = plane
+        self._chain = chain
+        self._new_id = new_id
+        self._language = language
+        self._reading: set[str] = set()
+        self._lock = threading.Lock()
+
+    def __call__(self, visit: Visit) -> None:
+        if visit.payload.get("hook_event_name") not in _NOT_YET:
+            self._read_on(visit)
+        if visit.host.turn(visit.payload) == "ends":
+            self._end_turn(visit)
+
+    # the transcript
+
+    def _read_on(self, visit: Visit) -> None:
+        transcript = visit.address.transcript
+        if not transcript or visit.place.where.subagent or visit.host.name not in LINES:
+            return
+        with self._lock:
+            if transcript in self._reading:
+                return  # whoever reads it now gets to the end, or the next hook does
+            self._reading.add(transcript)
+        try:
+            self._read(visit, Path(transcript))
+        finally:
+            with self._lock:
+                self._reading.discard(transcript)
+
+    def _read(self, visit: Visit, path: Path) -> None:
+        visit.memo.look_again()
+        known: Any = visit.memo.get(_READ) or {}
+        offset = int(known.get("to", 0)) if known.get("path") == str(path) else 0
+        lines, end = read_lines(path, offset)
+        if end == offset:
+            return
+        dialect = LINES[visit.host.name]()
+        fill: Fill | None = None
+        for line in lines:
+            for item in dialect.items(line):
+                if isinstance(item, Words):
+                    self._words(visit, item)
+                elif isinstance(item, Fill):
+                    fill = item
+        if fill is not None:
+            self._measured(visit, fill)
+        visit.memo.put(_READ, {"path": str(path), "to": end})
+
+    def _words(self, visit: Visit, words: Words) -> None:
+        turn = words.turn or visit.invocation
+        if not visit.telling.is_news(turn, words.text):
+            return
+        event = AssistantReplied(
+            id=self._new_id(), at=words.at, where=visit.place.where, invocation=turn, text=words.text
+        )
+        self._chain.heed(event, self._plane.handle(event))
+
+    def _measured(self, visit: Visit, fill: Fill) -> None:
+        if visit.memo.get(_FILL) == fill.used:
+            return
+        visit.memo.put(_FILL, fill.used)
+        event = ContextMeasured(
+            id=self._new_id(),
+            at=fill.at,
+            where=visit.place.where,
+            invocation=visit.invocation,
+            used=fill.used,
+            window=fill.window,
+            host=visit.host.name,
+            model=fill.model or visit.address.model,
+        )
+        outcome = self._plane.handle(event)
+        warnings = (*outcome.warnings, *self._chain.heed(event, outcome))
+        language = self._language(visit.place.vault)
+        visit.telling.later(*(warning.text(language) for warning in warnings))
+
+    # the end of a turn
+
+    def _end_turn(self, visit: Visit) -> None:
+        sealing = self._chain.end_turn(visit.place.where, visit.invocation)
+        if sealing is None:
+            return
+        language = self._language(visit.place.vault)
+        said = (sealing.message, sealing.warning)
+        visit.telling.later(*(message.text(language) for message in said if message is not None))
