@@ -6,8 +6,7 @@ Ours is measured twice: pruning alone, which is what ClearToolUsesEdit does, and
 (plan, the summariser's prompt and input, the new history and its record). A request that triggers nothing is measured
 as well. Both sides run in turn, so that a busy machine troubles them alike: the best of 5 calls in a row, and of these
 the median of all rounds.
-Exits with 1 when a target is missed: the same work (pruning) 5 times faster, and 0.2 ms for a check that does not
-trigger.
+Exits with 1 when a target is missed: both 5 times faster, and 0.2 ms for a check that does not trigger.
 """
 
 from __future__ import annotations
@@ -53,6 +52,18 @@ def conversation() -> tuple[Item, ...]:
             items.append(Item("assistant", "I will look at the file and then change the order. " * 3))
             items += pair(f"{turn}_{step}", ("read", "bash", "grep")[step % 3], step, 245)
         items.append(Item("assistant", "Done; the tests pass. " * 6))
+    return tuple(map(sized, items))
+
+
+def talk() -> tuple[Item, ...]:
+    """2,004 items, 334 of them outputs of 9 kB: long answers and reasoning, one call a turn."""
+    items: list[Item] = []
+    for turn in range(334):
+        items.append(Item("user", f"Please look into case {turn} as well, and keep the old behaviour. " * 10))
+        items.append(Item("reasoning", "The lock is taken too late; the cache must be cleared first. " * 40))
+        items.append(Item("assistant", "I will look at the file and then change the order. " * 40))
+        items += pair(f"{turn}", ("read", "bash", "grep")[turn % 3], turn, 200)
+        items.append(Item("assistant", "Done; the tests pass. " * 40))
     return tuple(map(sized, items))
 
 
@@ -134,7 +145,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    rows = [measured(shape.__name__, shape(), options.rounds) for shape in (tool_runs, conversation)]
+    rows = [measured(shape.__name__, shape(), options.rounds) for shape in (tool_runs, conversation, talk)]
     if options.json:
         print(json.dumps(rows, indent=2))
     else:
@@ -144,8 +155,8 @@ def main() -> int:
             print(f"  pruning alone            {row['pruning']:8.2f}   {row['pruning_faster']:.1f} times faster")
             print(f"  whole compaction         {row['whole']:8.2f}   {row['whole_faster']:.1f} times faster")
             print(f"  check, nothing to do     {row['check']:8.3f}")
-    met = all(row["pruning_faster"] >= FASTER and row["check"] < CHECK_MS for row in rows)
-    print("targets met" if met else f"targets missed: pruning {FASTER:.0f} times faster, check below {CHECK_MS} ms")
+    met = all(min(row["pruning_faster"], row["whole_faster"]) >= FASTER and row["check"] < CHECK_MS for row in rows)
+    print("targets met" if met else f"targets missed: {FASTER:.0f} times faster, check below {CHECK_MS} ms")
     return 0 if met else 1
 
 

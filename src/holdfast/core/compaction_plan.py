@@ -19,8 +19,8 @@ from holdfast.core.pruning import (
     Pruned,
     is_pinned_lines,
     is_summary,
+    one_liner,
     prune,
-    pruned_lines,
     repair,
 )
 from holdfast.core.summary import ApprovalFact, pinned_item, prompt_for, summary_input, summary_item
@@ -88,12 +88,8 @@ class Plan:
     @property
     def input(self) -> str:
         """The older part as text: unpruned as far as it fits, the rest pruned."""
-        history = self.division.history
-        old = self.division.old()
-        if REPLACED in self.division.fates:  # an earlier summary is folded into the new one
-            old = sorted([*old, *(i for i, item in enumerate(history) if is_summary(item))])
-        lines = pruned_lines(self.division, self.protected_tools)
-        return summary_input(history, old, lines, self.input_limit, self.estimate)
+        line_of = one_liner(self.division, self.protected_tools)
+        return summary_input(self.division.older(), line_of, self.input_limit, self.estimate)
 
     def prune(self) -> Pruned:
         return self.pruned or prune(self.division, self.protected_tools)
@@ -171,8 +167,8 @@ def apply_summary(plan: Plan, summary: str | None, approvals: Sequence[ApprovalF
 
 
 def _dropped(division: Division) -> dict[str, int]:
-    results = [index for index in division.old() if division.history[index].kind == "result"]
-    return dict(Counter([division.history[i].tool or division.history[division.partner[i]].tool for i in results]))
+    history, partner = division.history, division.partner
+    return dict(Counter([history[i].tool or history[partner[i]].tool for i in division.old_results]))
 
 
 def _with_pinned(pruned: tuple[Item, ...], plan: Plan) -> tuple[Item, ...]:

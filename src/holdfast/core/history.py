@@ -15,6 +15,8 @@ FRAME_TOKENS: Mapping[ItemKind, int] = {
 }  # fmt: skip
 """What a provider adds around an item: role marks, call ids, the tool's name."""
 IMAGE_TOKENS = 1000
+_PAIRED = frozenset(("call", "result"))
+_SPOKEN = frozenset(("user", "system"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,28 +126,56 @@ def steps(history: Sequence[Item], start: int = 0) -> list[int]:
     return found
 
 
-def partners(history: Sequence[Item]) -> tuple[list[int], list[int]]:
-    """For each index the index of its call or result, or -1; and the indices of calls and results that have none.
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What one walk over a history finds out; every list holds indices."""
 
-    Of two open calls with one id the later one is answered, as a provider would read it.
-    """
+    partner: Sequence[int]
+    """For each item its call or result, or -1."""
+    lonely: Sequence[int]
+    """Calls and results that have none."""
+    spoken: Sequence[int]
+    """What the user and the system say."""
+    results: Sequence[int]
+    pinned: Sequence[int]
+
+
+def outline(history: Sequence[Item]) -> Outline:
+    """Of two open calls with one id the later one is answered, as a provider would read it."""
     partner = [-1] * len(history)
     lonely: list[int] = []
+    spoken: list[int] = []
+    results: list[int] = []
+    pinned: list[int] = []
     open_calls: dict[str, int] = {}
     for index, item in enumerate(history):
         kind = item.kind
-        if kind == "call":
-            if item.call_id in open_calls:
-                lonely.append(open_calls[item.call_id])
-            open_calls[item.call_id] = index
-        elif kind == "result":
-            call = open_calls.pop(item.call_id, -1)
-            if call >= 0:
-                partner[index], partner[call] = call, index
+        if kind in _PAIRED:
+            name = item.call_id
+            if kind == "call":
+                if name in open_calls:
+                    lonely.append(open_calls[name])
+                open_calls[name] = index
             else:
-                lonely.append(index)
+                results.append(index)
+                call = open_calls.pop(name, -1)
+                if call >= 0:
+                    partner[index] = call
+                    partner[call] = index
+                else:
+                    lonely.append(index)
+        elif kind in _SPOKEN:
+            spoken.append(index)
+        if item.pinned:
+            pinned.append(index)
     lonely += open_calls.values()
-    return partner, lonely
+    return Outline(partner, lonely, spoken, results, pinned)
+
+
+def partners(history: Sequence[Item]) -> tuple[Sequence[int], Sequence[int]]:
+    """For each index the index of its call or result, or -1; and the indices of calls and results that have none."""
+    found = outline(history)
+    return found.partner, found.lonely
 
 
 def unpaired(history: Sequence[Item]) -> set[int]:

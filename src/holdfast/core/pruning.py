@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
+from functools import lru_cache
 from itertools import compress
 
-from holdfast.core.history import FRAME_TOKENS, Item, Size, measure, shortened, steps
+from holdfast.core.history import FRAME_TOKENS, Item, Outline, Size, measure, shortened, steps
 from holdfast.core.tokens import Estimator, estimate
 
 PRUNED_MARK = "[pruned: "
@@ -26,7 +27,6 @@ MEMORY_BLOCKS = ("</memory-bank>", "</memory-bank-anchors>")
 
 SHORTEST_PRUNED = 240
 """Outputs up to this many characters stay: a summary line would save next to nothing."""
-_SPOKEN = frozenset(("system", "user"))
 _RESULT_FRAME = FRAME_TOKENS["result"] + 1
 _MEMORY_END = "</memory-bank"
 
@@ -46,6 +46,8 @@ class Division:
     history: tuple[Item, ...]
     partner: Sequence[int]
     fates: bytes
+    old_results: Sequence[int]
+    """Where the old outputs stand: what pruning replaces, and what a summary drops."""
     narrowed: bool = False
     """The protected turns alone were too large: only their user's words and the latest steps stay."""
 
@@ -53,9 +55,14 @@ class Division:
         """What stays beside a summary, in its old order."""
         return tuple(compress(self.history, self.fates.translate(_STAYS)))
 
-    def old(self) -> list[int]:
-        """Where the items stand that a summary takes the place of."""
-        return list(compress(range(len(self.history)), self.fates.translate(_IS_OLD)))
+    def older(self) -> list[Item]:
+        """What a summary takes the place of: the old items and an earlier summary, which is folded into the new one."""
+        wanted = bytearray(self.fates.translate(_IS_OLD))
+        place = self.fates.find(REPLACED)
+        while place >= 0:
+            wanted[place] = is_summary(self.history[place])
+            place = self.fates.find(REPLACED, place + 1)
+        return list(compress(self.history, wanted))
 
 
 def is_summary(item: Item) -> bool:
@@ -99,7 +106,7 @@ def repair(
 
 def divide(
     history: tuple[Item, ...],
-    partner: Sequence[int],
+    outline: Outline,
     protected_turns: int,
     room: Callable[[int, int], bool],
     added: Size,
@@ -111,30 +118,35 @@ def divide(
     protected turns alone leave no room, a single long run fills the window: then the user's words and the latest steps
     are protected instead (decision 0062).
     """
-    spoken = [i for i, item in enumerate(history) if item.kind in _SPOKEN]
-    starts = [i for i in spoken if history[i].kind == "user"]
+    starts = [i for i in outline.spoken if history[i].kind == "user"]
     before = starts[0] if starts else len(history)
     if any(item.kind != "system" for item in history[:before]):
         starts.insert(0, 0)  # what was said before the first request is a turn too
     recent = starts[-min(protected_turns, len(starts))] if starts else len(history)
-    division = Division(history, partner, _fates(history, partner, spoken, recent, recent))
+    division = _division(history, outline, _fates(history, outline, recent, recent))
     remaining = measure(division.remaining(), estimate)
     if room(remaining.tokens + added.tokens, remaining.characters + added.characters):
         return division
     replies = steps(history, recent)
     if len(replies) <= protected_turns:
         return division
-    fates = _fates(history, partner, spoken, recent, replies[-protected_turns])
-    return Division(history, partner, fates, narrowed=fates != division.fates)
+    fates = _fates(history, outline, recent, replies[-protected_turns])
+    return _division(history, outline, fates, narrowed=fates != division.fates)
 
 
-def _fates(history: Sequence[Item], partner: Sequence[int], spoken: Sequence[int], recent: int, cut: int) -> bytes:
+def _division(history: tuple[Item, ...], outline: Outline, fates: bytes, *, narrowed: bool = False) -> Division:
+    old_results = [index for index in outline.results if fates[index] == OLD]
+    return Division(history, outline.partner, fates, old_results, narrowed)
+
+
+def _fates(history: Sequence[Item], outline: Outline, recent: int, cut: int) -> bytes:
     """Everything is protected from `cut` on, and from `recent` on what the user and the system say."""
+    partner = outline.partner
     fates = bytearray([OLD]) * cut + bytearray([RECENT]) * (len(history) - cut)
     holders: dict[int, list[str]] = {}
     latest: dict[str, int] = {}
     leading = next((i for i, item in enumerate(history) if item.kind != "system"), len(history))
-    for index in spoken:
+    for index in outline.spoken:
         item = history[index]
         if recent <= index < cut:
             fates[index] = RECENT
@@ -151,7 +163,7 @@ def _fates(history: Sequence[Item], partner: Sequence[int], spoken: Sequence[int
             fates[index] = fates[index] or KEPT
         elif ends and fates[index] == KEPT and not history[index].pinned:
             fates[index] = OLD  # every block in it was injected again later
-    for index in [i for i, item in enumerate(history) if item.pinned]:
+    for index in outline.pinned:
         if fates[index] == OLD:
             fates[index] = KEPT
         if partner[index] >= 0 and fates[partner[index]] == OLD:
@@ -163,24 +175,37 @@ def _fates(history: Sequence[Item], partner: Sequence[int], spoken: Sequence[int
     return bytes(fates)
 
 
-def pruned_lines(division: Division, protected_tools: Sequence[str]) -> dict[int, str]:
-    """The one-line form of every old output that is worth pruning, by its place in the history."""
-    protects = _tool_matcher(protected_tools)
-    prunable: dict[str, bool] = {}
-    lines: dict[int, str] = {}
+def one_liner(division: Division, protected_tools: Sequence[str]) -> Callable[[Item], str | None]:
+    """Gives the one-line form of an old output; None: it is not worth pruning."""
+    protects = _tool_matcher(tuple(protected_tools))
+    heads: dict[str, str] = {}  # by tool; empty where the tool is protected
+    tool_of = _tools_of_nameless(division)
+
+    def line_of(item: Item) -> str | None:
+        text = item.text
+        size = len(text)
+        if size <= SHORTEST_PRUNED and not item.images:
+            return None
+        tool = item.tool or tool_of[id(item)]
+        if tool not in heads:
+            heads[tool] = "" if protects(tool) else f"{PRUNED_MARK}{tool or 'tool'}, "
+        head = heads[tool]
+        if not head or (text[:1] == "[" and text.startswith(PRUNED_MARK)):
+            return None
+        special = item.failed or item.images or item.kept_at or item.exit_code is not None
+        line = f"{head}{size} characters, {_ending(item) if special else _PLAIN_ENDING}"
+        length = len(line)
+        tokens = item.tokens
+        return line if length < size and (tokens is None or _RESULT_FRAME + length // 3 < tokens) else None
+
+    return line_of
+
+
+def _tools_of_nameless(division: Division) -> Mapping[int, str]:
+    """The tools of old outputs that do not name theirs, by identity: their calls do."""
     history = division.history
-    for index in [i for i in division.old() if history[i].kind == "result"]:
-        item = history[index]
-        if len(item.text) <= SHORTEST_PRUNED and not item.images:
-            continue
-        tool = item.tool or history[division.partner[index]].tool
-        if tool not in prunable:
-            prunable[tool] = not protects(tool)
-        if prunable[tool] and not item.text.startswith(PRUNED_MARK):
-            line = result_line(item, tool)
-            if len(line) < len(item.text) and (item.tokens is None or _RESULT_FRAME + len(line) // 3 < item.tokens):
-                lines[index] = line
-    return lines
+    nameless = [index for index in division.old_results if not history[index].tool]
+    return {id(history[index]): history[division.partner[index]].tool for index in nameless}
 
 
 def line_tokens(line: str) -> int:
@@ -199,26 +224,35 @@ def prune(division: Division, protected_tools: Sequence[str]) -> Pruned:
     """Replace old tool outputs by one line each; every call keeps its result."""
     history = list(division.history)
     tools: dict[str, int] = {}
-    for index, line in pruned_lines(division, protected_tools).items():
+    line_of = one_liner(division, protected_tools)
+    for index in division.old_results:
         item = history[index]
+        line = line_of(item)
+        if line is None:
+            continue
         history[index] = shortened(item, line, _RESULT_FRAME + len(line) // 3)
         tool = item.tool or history[division.partner[index]].tool
         tools[tool] = tools.get(tool, 0) + 1
     return Pruned(tuple(history), tools)
 
 
-def result_line(item: Item, tool: str) -> str:
-    """A result in one line: tool, size, how it ended, and where the whole of it lies."""
+def _ending(item: Item) -> str:
+    """Of a result's one line: how it ended, and where the whole of it lies."""
     ended = "failed" if item.failed else "ok"
     if item.exit_code is not None:
         ended = f"exit {item.exit_code}"
     if item.images:
         ended = f"{item.images} images, {ended}"
     where = item.kept_at or "session transcript"
-    return f"{PRUNED_MARK}{tool or 'tool'}, {len(item.text)} characters, {ended}; whole output: {where}]"
+    return f"{ended}; whole output: {where}]"
 
 
-def _tool_matcher(globs: Sequence[str]) -> Callable[[str], bool]:
+_PLAIN_ENDING = _ending(Item("result"))
+"""Most outputs end alike."""
+
+
+@lru_cache(maxsize=16)
+def _tool_matcher(globs: tuple[str, ...]) -> Callable[[str], bool]:
     if not globs:
         return lambda tool: False
     matches = re.compile("|".join(translate(glob) for glob in globs)).match

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from holdfast.core.events import Answer
-from holdfast.core.history import Item, count_tokens, item_tokens
+from holdfast.core.history import Item, item_tokens
 from holdfast.core.messages import Language
 from holdfast.core.pruning import PINNED_MARK, SUMMARY_MARK, line_tokens
 from holdfast.core.tokens import Estimator, estimate
@@ -23,10 +23,14 @@ APPROVALS_CHARS = 4000
 """Room for the list of approvals; what does not fit is counted instead of shortened, since targets must be exact."""
 
 _CJK = re.compile("[\u4e00-\u9fff]")
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _CHINESE_SHARE = 0.3
+_HEADS = {kind: f"[{kind}]\n" for kind in ("user", "assistant", "reasoning")}
+"""Of the items that are rendered without a second look; a history has thousands of them."""
 _LOOK_AT = 10
 _LOOK_CHARS = 200
+_MOST_TOKENS = 4
+"""No tokenizer makes more of a character than its bytes."""
 
 _LENGTH: dict[Language, str] = {"en": "Use at most {words} words.", "zh": "不超过 {words} 字。"}
 PROMPTS: dict[Language, str] = {
@@ -93,41 +97,75 @@ def language_of(history: Sequence[Item]) -> Language:
     sample = " ".join(islice((item.text[:_LOOK_CHARS] for item in reversed(history) if item.kind == "user"), _LOOK_AT))
     if not sample:
         sample = " ".join(item.text[:_LOOK_CHARS] for item in history if item.kind == "assistant")
-    letters = len(_LETTER.findall(sample))
+    if sample.isascii():
+        return "en"
+    letters = sum(map(len, _LETTERS.findall(sample)))
     return "zh" if letters and len(_CJK.findall(sample)) > _CHINESE_SHARE * letters else "en"
 
 
 def summary_input(
-    history: Sequence[Item], old: Sequence[int], lines: Mapping[int, str], limit: int, estimate: Estimator = estimate
+    items: Sequence[Item], line_of: Callable[[Item], str | None], limit: int, estimate: Estimator = estimate
 ) -> str:
-    """The `old` items as text of at most about `limit` tokens; `lines` has the one-line form of tool outputs.
+    """The items as text of at most about `limit` tokens; `line_of` gives the one-line form of tool outputs.
 
     Whole if it fits. Otherwise the latest items stay whole and older outputs fall back to their one line; what does not
     fit even so is left out from behind the first, which holds the earlier summary or the first request.
     """
-    items = [history[index] for index in old]
-    excess = count_tokens(items, estimate) - limit
-    short: dict[int, str] = {}
-    for index, line in lines.items():
-        if excess <= 0:
+    if not items:
+        return ""
+    head, room = _first(items, line_of, limit, estimate)
+    texts: list[str] = []
+    short: list[tuple[int, Item]] = []  # where a line stands for an output, and for which
+    for item in islice(reversed(items), len(items) - len(head)):
+        kind = item.kind
+        line = line_of(item) if kind == "result" else None
+        size = (item.tokens or _tokens(item, estimate)) if line is None else line_tokens(line)
+        if size > room:
             break
-        excess -= _tokens(history[index], estimate) - line_tokens(line)
-        short[index] = line
-    texts = [short.get(index) or _rendered(item) for index, item in zip(old, items, strict=True)]
-    if excess <= 0:
-        return "\n\n".join(texts)
-    sizes = [line_tokens(short[i]) if i in short else _tokens(history[i], estimate) for i in old]
-    first = 1 if sizes[0] <= limit // 4 and len(old) > 1 else 0
-    cut = first
-    while excess > 0 and cut < len(old) - 1:
-        excess -= sizes[cut]
-        cut += 1
-    texts[-1] = _clipped(texts[-1], sizes[-1] - max(0, excess), sizes[-1])
-    return "\n\n".join([*texts[:first], f"[{cut - first} items left out]", *texts[cut:]])
+        room -= size
+        if line is not None:
+            short.append((len(texts), item))
+            texts.append(line)
+        elif kind in _HEADS and not item.images:
+            texts.append(_HEADS[kind] + item.text)
+        elif kind == "call":
+            texts.append(f"[call {item.tool}] {item.text}")
+        else:
+            texts.append(_rendered(item))
+    left_out = len(items) - len(head) - len(texts)
+    if left_out and not texts:  # not even the latest fits
+        left_out -= 1
+        texts.append(_clipped(_rendered(items[-1]), room, _tokens(items[-1], estimate)))
+    if left_out:
+        texts.append(f"[{left_out} items left out]")
+    else:
+        _restore(texts, short, room, estimate)
+    return "\n\n".join([*head, *reversed(texts)])
+
+
+def _first(
+    items: Sequence[Item], line_of: Callable[[Item], str | None], limit: int, estimate: Estimator
+) -> tuple[list[str], int]:
+    """The first item, which stays unless it is long, and the room that is left beside it."""
+    item = items[0]
+    line = line_of(item) if item.kind == "result" else None
+    size = _tokens(item, estimate) if line is None else line_tokens(line)
+    if len(items) < 2 or size > limit // 4:
+        return [], limit
+    return [line or _rendered(item)], limit - size
+
+
+def _restore(texts: list[str], short: Sequence[tuple[int, Item]], room: int, estimate: Estimator) -> None:
+    """Puts whole outputs in the place of their lines, the latest first, as far as there is room."""
+    for place, item in short:
+        room -= _tokens(item, estimate) - line_tokens(texts[place])
+        if room < 0:
+            break
+        texts[place] = _rendered(item)
 
 
 def _tokens(item: Item, estimate: Estimator) -> int:
-    return item_tokens(item, estimate) if item.tokens is None else item.tokens
+    return item.tokens or item_tokens(item, estimate)
 
 
 def _clipped(text: str, room: int, tokens: int) -> str:
@@ -170,6 +208,8 @@ def summary_item(
 
 def cut_to(text: str, limit: int, estimate: Estimator = estimate) -> str:
     """The beginning of a text, of at most `limit` tokens, ending with a whole line where that is not far off."""
+    if _MOST_TOKENS * len(text) <= limit:
+        return text
     while (tokens := estimate(text)) > limit:
         text = text[: min(len(text) * limit // tokens, len(text) - 1)]
         line_end = text.rfind("\n")
@@ -183,6 +223,8 @@ def _harmless(text: str) -> str:
         text.replace(SUMMARY_MARK, "").replace("<memory-bank", "‹memory-bank").replace("</memory-bank", "‹/memory-bank")
     )
     for mark in APPROVALS_MARK.values():
+        if mark not in text:
+            continue
         text = re.sub(rf"^(\s*){re.escape(mark)}", r"\1> " + mark, text, flags=re.MULTILINE)
     return text.strip()
 

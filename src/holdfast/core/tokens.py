@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from holdfast.core.model_table import MODELS, KnownModel, find_model
+from holdfast.core.model_table import KnownModel, find_model
 
 Estimator = Callable[[str], int]
 EstimatorName = Literal["bytes", "chars4", "tokenizer"]
@@ -147,13 +147,13 @@ def window_for(
     custom: int | None = None,
     reported: int | None = None,
     managed: bool = False,
-    table: tuple[KnownModel, ...] = MODELS,
+    table: tuple[KnownModel, ...] | None = None,
 ) -> int | None:
     """The context window: the user's customContext, then what the provider reports, then the table; None: unknown.
 
     A managed model's window is fixed by whoever serves it, so customContext does not count there (CO1).
     """
-    known = find_model(model, table)
+    known = find_model(model) if table is None else find_model(model, table)
     if custom is not None and not managed and not (known is not None and known.managed):
         return custom
     if reported is not None:

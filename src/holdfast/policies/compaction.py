@@ -25,7 +25,7 @@ from holdfast.core.compaction_plan import (
     apply_summary,
 )
 from holdfast.core.events import Compacted, ContextMeasured, Event, HistorySending, SessionStarted
-from holdfast.core.history import Size, count_characters, count_tokens, measure, partners
+from holdfast.core.history import Size, count_characters, count_tokens, measure, outline
 from holdfast.core.policy import State
 from holdfast.core.pruning import (
     OLD,
@@ -163,14 +163,12 @@ class Compaction:
     def _plan(self, event: HistorySending, before: Size, limit: _Limit, trigger: Trigger, state: State) -> Plan | None:
         summary_limit = self._summary_limit(limit)
         added = self._added(summary_limit)
-        given, lonely = partners(event.history)
+        given = outline(event.history)
         pruned: Pruned | None = None
         for note_missing in (True, False):
-            history = repair(event.history, lonely, note_missing, self._estimate)
-            partner = given if history is event.history else partners(history)[0]
-            division = divide(
-                history, partner, self._settings.protected_turns, limit.leaves_room, added, self._estimate
-            )
+            history = repair(event.history, given.lonely, note_missing, self._estimate)
+            found = given if history is event.history else outline(history)
+            division = divide(history, found, self._settings.protected_turns, limit.leaves_room, added, self._estimate)
             asks = OLD in division.fates and self._may_summarise(event, trigger, state)
             if asks and history is event.history:
                 break
