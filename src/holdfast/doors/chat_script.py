@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.core.messages import Language
 from holdfast.doors.chat_card import card_of, key_line
 from holdfast.doors.chat_view import PlainView
-from holdfast.doors.cli_chat import EXIT_FAILED, EXIT_REFUSED, EXIT_WAITING
+from holdfast.doors.lazy_group import EXIT_INTERRUPTED, EXIT_PROBLEM, EXIT_REFUSED, EXIT_WAITING
 
 if TYPE_CHECKING:
     from holdfast.doors.chat_engine import Engine
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from holdfast.runtime.ui_events import TurnEnded
     from holdfast.store.interface import Approval
 
-EXIT_INTERRUPTED = 130
 _ANSWERS = {"o": "once", "a": "always", "w": "for_a_while", "d": "deny"}
 
 
@@ -55,7 +54,7 @@ def chat_from_lines(wanted: Wanted, lines: Iterable[str], language: Language) ->
                     await engine.start()
                 end = await engine.conversation.send(line.strip())
                 if end is not None and end.reason == "failed":
-                    worst = EXIT_FAILED
+                    worst = EXIT_PROBLEM
         finally:
             if engine is not None:
                 await engine.close()
@@ -113,7 +112,7 @@ class _Runner:
             self._view.say(end.text)
             return EXIT_WAITING
         if end.reason == "failed":
-            return EXIT_FAILED
+            return EXIT_PROBLEM
         return EXIT_REFUSED if self._refused else 0
 
     def _interrupt(self) -> None:

@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     from holdfast.core.messages import Language
     from holdfast.doors.chat_wanted import Wanted
 
-EXIT_FAILED = 1
-EXIT_REFUSED = 6
-EXIT_WAITING = 7
-
 
 def _shared(command: Any) -> Any:
     for option in (

@@ -44,6 +44,8 @@ EXIT_USAGE = 2
 EXIT_CONFIG = 3
 EXIT_STORE = 4
 EXIT_HOME = 5
+EXIT_REFUSED = 6
+EXIT_WAITING = 7
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
 EXIT_MEANINGS = {
@@ -54,6 +56,8 @@ EXIT_MEANINGS = {
     "nothing was started or changed.",
     EXIT_STORE: "The store cannot be opened, read or written; nothing acknowledged is lost.",
     EXIT_HOME: "The home or the vault cannot be used.",
+    EXIT_REFUSED: "`run`: the agent has finished, but something that it asked for was refused.",
+    EXIT_WAITING: "`run`: the run waits for an answer, or behind another one; `--resume` goes on with it.",
     EXIT_INTERNAL: "A fault of Holdfast itself. `HOLDFAST_DEBUG=1` shows where.",
     EXIT_INTERRUPTED: "Interrupted from the keyboard.",
 }
