@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -42,3 +43,27 @@ def test_commands_options_and_choices_are_completed():
 
 def test_a_hidden_command_is_not_completed():
     assert "hook" not in complete("holdfast ho")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="installable: bash")
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [("holdfast config va", ["validate"]), ("holdfast audit ver", ["verify"]), ("holdfast completion f", ["fish"])],
+)
+def test_bash_completes_after_the_script_was_evaluated(line, offered):
+    code = (
+        'eval "$(holdfast completion bash)" && complete -p holdfast >/dev/null || exit 9\n'
+        f"COMP_WORDS=({line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); COMPREPLY=()\n"
+        '"$(complete -p holdfast | sed "s/.*-F \\([^ ]*\\).*/\\1/")" holdfast\n'
+        'printf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "--norc", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={"PATH": path, "HOME": os.environ["HOME"]},
+    )
+    assert (done.returncode, done.stdout.split()) == (0, offered), done.stderr
