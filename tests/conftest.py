@@ -6,6 +6,7 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, settings
 
+from quick_examples import pytest_collection_modifyitems  # noqa: F401 (hook)
 from skip_policy import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401 (hooks)
 
 # A slow machine is not a failing property. In CI the examples are the same in every run (hypothesis' own `ci` profile).
@@ -14,8 +15,6 @@ settings.register_profile(
     settings.get_profile("ci") if os.environ.get("CI") == "true" else settings.get_profile("default"),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    # `make check` asks for few examples: it is the loop of somebody who waits.
-    **({"max_examples": 15} if os.environ.get("HOLDFAST_TEST_EXAMPLES") == "quick" else {}),
 )
 settings.load_profile("holdfast")
 

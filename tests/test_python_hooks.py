@@ -140,6 +140,7 @@ def chat_system(system):
 """
 
 
+@pytest.mark.slow
 def test_HK4_a_slow_hook_is_skipped_at_its_deadline_and_then_left_out(hooks, tmp_path):
     called = tmp_path / "called"
     slow = hooks(slow=hanging(called), very_good="def chat_system(s): return s + '!'", timeout=1.5)
@@ -151,12 +152,14 @@ def test_HK4_a_slow_hook_is_skipped_at_its_deadline_and_then_left_out(hooks, tmp
     assert called.read_text() == "x", "it was asked again"
 
 
+@pytest.mark.slow
 def test_HK4_a_hook_that_hangs_while_loading_is_skipped(hooks):
     slow = hooks(a="while True: pass", b="def chat_system(s): return s + '!'", timeout=1.5)
     assert slow.chat_system("s") == "s!"
     assert "took longer" in text(slow.problems)[0]
 
 
+@pytest.mark.slow
 def test_HK4_a_slow_hook_is_tried_again_after_a_pause(tmp_path):
     now = [0.0]
     (tmp_path / "a.py").write_text(hanging(tmp_path / "called"))
@@ -217,6 +220,7 @@ def test_HK4_off_or_absent_means_that_nothing_runs(tmp_path):
     assert not ran.exists()
 
 
+@pytest.mark.slow
 def test_HK4_a_call_that_cannot_have_its_turn_goes_on_and_says_so(hooks, tmp_path):
     started = tmp_path / "started"
     each = "import time\ndef chat_system(s):\n    time.sleep(1.2)\n    return s + '!'\n"

@@ -60,15 +60,15 @@ def test_AU1_the_store_gives_the_entries_of_one_session_or_of_all_in_order(tmp_p
     store = open_store(tmp_path)
     for where in (HERE, place("s2")):
         store.open_session(session_at(where))
-    for number in range(1200):
+    for number in range(600):
         where = HERE if number % 3 else place("s2")
         store.commit(Change(where, audit=(audit_entry(where, f"e{number}"),)))
-    assert [entry["eventId"] for entry in store.audit()] == [f"e{number}" for number in range(1200)]
-    assert [entry["eventId"] for entry in store.audit(session="s2")] == [f"e{n}" for n in range(0, 1200, 3)]
+    assert [entry["eventId"] for entry in store.audit()] == [f"e{number}" for number in range(600)]
+    assert [entry["eventId"] for entry in store.audit(session="s2")] == [f"e{n}" for n in range(0, 600, 3)]
     assert list(store.audit(session="nobody")) == []
     report = store.verify_audit()
-    assert (report.ok, report.files, report.entries) == (True, 2, 1200)
-    assert store.verify_audit(session="s2").entries == 400
+    assert (report.ok, report.files, report.entries) == (True, 2, 600)
+    assert store.verify_audit(session="s2").entries == 200
     store.close()
 
 
