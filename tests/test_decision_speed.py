@@ -17,7 +17,7 @@ ROUNDS = 5
 
 @pytest.fixture(scope="module")
 def benchmark():
-    path = Path(__file__).resolve().parent.parent / "benchmarks" / "decision.py"
+    path = Path(__file__).resolve().parent.parent / "benchmarks" / "bench_decision.py"
     spec = importlib.util.spec_from_file_location("decision_benchmark", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

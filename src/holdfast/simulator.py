@@ -148,10 +148,10 @@ def _replay(entry: Mapping[str, Any], policy: PermissionPolicy) -> Change | None
     event = ToolCalling(
         id=entry["eventId"], at=entry["timestamp"], where=_WHERE, mode=mode, interactive=interactive, call=call
     )
-    findings = [Finding.from_dict(found) for found in entry.get("findings", ())]
-    others = Verdict(tuple(found for found in findings if found.policy != PERMISSION))
+    found = entry.get("findings", ())
+    others = Verdict(tuple(Finding.from_dict(one) for one in found if one["policy"] != PERMISSION))
     after = merge([others, policy.decide(event, EMPTY)[0]], mode, interactive=interactive)
-    before = _before(entry, findings)
+    before = _before(entry, found)
     if before == after.decision:
         return None
     return Change(
@@ -167,10 +167,10 @@ def _replay(entry: Mapping[str, Any], policy: PermissionPolicy) -> Change | None
     )
 
 
-def _before(entry: Mapping[str, Any], findings: Iterable[Finding]) -> Decision:
+def _before(entry: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -> Decision:
     """The decision of the rules at the time: what a person granted for half an hour was an ask to them."""
     decision: Decision = entry["decision"]
-    granted = any(f.policy == PERMISSION and f.rule is not None and f.rule.source == "approval" for f in findings)
+    granted = any(f["policy"] == PERMISSION and (f.get("rule") or {}).get("source") == "approval" for f in findings)
     return "ask" if decision == "allow" and granted else decision
 
 

@@ -1,6 +1,6 @@
 """Reading shell commands: what it costs, beside tree-sitter's bare parse and bashlex on the same commands.
 
-    python benchmarks/shell_reading.py [--rounds N] [--json]
+    python benchmarks/bench_shell_reading.py [--rounds N] [--json]
 
 The commands are the labelled set of tests/shell. Each is read by all three in turn, so that a busy machine troubles
 them alike; the best of a few rounds counts for each command. bashlex and the bare parse only build a tree: they know
