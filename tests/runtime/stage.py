@@ -39,11 +39,12 @@ class Stage:
     events: list[Any] = field(default_factory=list)
     on_event: Callable[[Any], None] = lambda event: None
     session: Session | None = None
+    specs: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.vault = self.folder / "vault"
         self.vault.mkdir(exist_ok=True)
-        self.control = Control.open(Home(self.folder / "home"), inline=self.inline)
+        self.control = Control.open(Home(self.folder / "home"), inline=self.inline, tools=self.specs)
         if self.session is None:
             self.session = new_thread(self.control, self.vault, self.vault)
         self.conversation = Conversation(

@@ -10,10 +10,9 @@ from holdfast.core.events import Answer
 from holdfast.core.settings import ModelParams
 from holdfast.doors.chat_wanted import Wanted
 from holdfast.doors.output import visible
-from holdfast.runtime.memory_tools import memory_tools
 from holdfast.runtime.runner import Conversation
 from holdfast.runtime.threads import find_thread, new_thread, threads
-from holdfast.runtime.toolbox import toolbox
+from holdfast.runtime.toolbox import toolbox, tools_in
 from holdfast.runtime.tools.journal import undo_last
 from holdfast.runtime.ui_events import Notice, Watch
 from holdfast.store.config_file import ConfigError, load_config
@@ -62,7 +61,7 @@ class Engine:
             self.control,
             session,
             watch=self._watch,
-            tools=(*self._toolbox.tools, *memory_tools(self.control)),
+            tools=tools_in(self._toolbox, self.control, session.id),
             model=self._wanted.model,
             agent=self._wanted.agent,
             interactive=self._wanted.interactive,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -250,11 +251,12 @@ class Conversation:
         scene = run.scene
         try:
             await self._mark(scene, "running")
-            confirm = await self._take_messages(run)
+            confirm, notes = await self._take_messages(run)
             if confirm is not None:
                 await self._mark(scene, "confirm")
                 return TurnEnded(invocation=scene.invocation, reason="confirm", text=confirm)
-            text = await run.go_on()
+            told = "\n\n".join(text for text in (run.bootstrap, *notes) if text)
+            text = await replace(run, bootstrap=told).go_on()
         except Trouble as trouble:
             return await self._failed(scene, trouble)
         except asyncio.CancelledError:
@@ -265,20 +267,25 @@ class Conversation:
         await self._mark(scene, "done")
         return TurnEnded(invocation=scene.invocation, reason="done", text=text)
 
-    async def _take_messages(self, run: AgentRun) -> str | None:
-        """What is queued becomes part of the conversation; the question, when the mode must be confirmed first."""
+    async def _take_messages(self, run: AgentRun) -> tuple[str | None, list[str]]:
+        """What is queued becomes part of the conversation.
+
+        Returns the question, when the mode must be confirmed first, and what policies tell the model about this turn.
+        """
         confirm: str | None = None
+        notes: list[str] = []
         for queued in await self._judge.do(self.queue.waiting):
             if await self._judge.do(self._control.store.event, queued.id) is None:
                 outcome = await run.submit(queued.text, event_id=queued.id)
                 await self._judge.do(self._entitle, queued.text)
+                notes.append(for_the_model(outcome, run.bootstrap, *notes))
                 if outcome.decision == "ask":
                     confirm = outcome.reason(run.scene.language)
                 elif outcome.decision == "deny" and outcome.deciding is not None:
                     await self._judge.do(self.queue.taken, queued)
                     raise Trouble("own", outcome.deciding.why, outcome.deciding.next_step or outcome.deciding.why)
             await self._judge.do(self.queue.taken, queued)
-        return confirm
+        return confirm, notes
 
     def _entitle(self, text: str) -> None:
         """A thread is known to people by the words it began with."""

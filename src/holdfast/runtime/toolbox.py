@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.control import Control
+from holdfast.core.keys import SessionId
 from holdfast.core.settings import RuntimeSettings
 from holdfast.core.tools import NEUTRAL_TOOLS, ToolSpec
 from holdfast.external_tools import ExternalTool, ExternalTools
 from holdfast.policies.truncation import render
+from holdfast.runtime.memory_tools import memory_tools
+from holdfast.runtime.recall_tools import recall_of
 from holdfast.runtime.tool import Tool, ToolContext, ToolFailure, ToolOutput
 from holdfast.runtime.tools import all_tools, tool_specs
 from holdfast.store.home import Home
@@ -34,6 +38,11 @@ def toolbox(home: Home, runtime: RuntimeSettings) -> Toolbox:
     own = tuple(_wrapped(tool) for tool in loaded.tools)
     specs = {**tool_specs(runtime.profile), **{tool.name: tool.spec for tool in own if tool.spec is not None}}
     return Toolbox((*built_in, *own), specs, tuple(str(problem) for problem in loaded.problems))
+
+
+def tools_in(box: Toolbox, control: Control, where: SessionId) -> tuple[Tool, ...]:
+    """All tools of one thread: those of the box, the memory bank's, and recall over the thread's own sessions."""
+    return (*box.tools, *memory_tools(control), *recall_of(control, where))
 
 
 def _wrapped(tool: ExternalTool) -> Tool:
