@@ -18,6 +18,8 @@ from holdfast.store.interface import EventRecord
 
 FORMAT = 1
 _BY_KIND: dict[str, Any] = {cls.__dataclass_fields__["kind"].default: cls for cls in get_args(Event)}
+RECALL_TOOLS = ("list_session_chain", "read_session_events", "read_invocation_detail", "session_search")
+"""What they say was said before; a search that found earlier searches would find nothing else any more."""
 _HEADER = {"id", "at", "where", "invocation", "kind", "memory"}
 _NOT_KEPT = {"reading", "raw"}
 """Recomputed from the command, or a provider's own dialect: neither belongs in a transcript."""
@@ -64,6 +66,8 @@ def event_of(record: EventRecord) -> Event:
 
 def searchable(event: Event) -> str:
     """The words of an event that a search should find."""
+    if isinstance(event, ev.ToolCalling | ev.ToolCalled) and event.call.tool.endswith(RECALL_TOOLS):
+        return ""
     match event:
         case ev.PromptSubmitted() | ev.AssistantReplied():
             return event.text

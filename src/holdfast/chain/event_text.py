@@ -6,9 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from holdfast.records import RECALL_TOOLS
+
 
 def text_of(kind: str, data: Mapping[str, Any]) -> str:
     """The same words as `records.searchable` finds in the event itself."""
+    if kind in ("tool_calling", "tool_called") and str((data.get("call") or {}).get("tool")).endswith(RECALL_TOOLS):
+        return ""
     if kind in ("prompt_submitted", "assistant_replied"):
         return str(data.get("text", ""))
     if kind == "tool_calling":

@@ -1,0 +1,36 @@
+"""How full a session is, as far as anybody knows, and how far that can be trusted (SC2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.core.context_health import Health
+from holdfast.store.interface import Session, Store
+
+
+def health_of(store: Store, session: Session) -> Health | None:
+    """The newest measure there is: the row's, or the strategy's; None when it was never measured."""
+    kept: Any = store.state(session.id).data.get("session_strategy", {})
+    known = [
+        Health(used, window, reserve, exact, at)
+        for used, window, reserve, exact, at in (
+            (session.used, session.window, session.reserve, session.exact, session.measured_at),
+            (kept.get("used"), kept.get("window"), kept.get("reserve"), bool(kept.get("exact")), kept.get("at")),
+        )
+        if used is not None and at is not None
+    ]
+    return max(known, key=lambda health: health.at, default=None)
+
+
+def health_words(health: Health | None, session: Session, now: float) -> dict[str, Any] | None:
+    """With its age, and marked when it is stale; a sealed session does not change any more, so its figure stands."""
+    if health is None:
+        return None
+    sealed = session.state == "sealed"
+    return {
+        "ratio": None if health.ratio is None else round(health.ratio, 3),
+        "exact": health.exact,
+        "measuredAt": health.at,
+        "ageSeconds": round(health.age(now), 1),
+        "stale": not sealed and health.is_stale(now),
+    }
