@@ -28,10 +28,12 @@ from holdfast.testing.model_request import ModelRequest
 ALLOW_BASH = '{ "domain": "bash", "pattern": "*", "decision": "allow" }'
 
 
-def config(*rules: str, **runtime: str) -> str:
-    """A configuration with these rules and further parts of `agents.runtime`, given as JSON."""
+def config(*rules: str, strategy: str = "", **runtime: str) -> str:
+    """A configuration with these rules, a session strategy, and further parts of `agents.runtime`, given as JSON."""
+    breed = f'{{ "id": "all", "match": {{ "host": "*" }}, "features": {{ "sessionStrategy": {strategy} }} }}'
+    breeds = f'"breeds": [{breed}], ' if strategy else ""
     parts = [f'"permission": {{ "rules": [{", ".join(rules)}] }}', *(f'"{k}": {v}' for k, v in runtime.items())]
-    return '{ "agents": { "runtime": { ' + ", ".join(parts) + " } } }"
+    return "{ " + breeds + '"agents": { "runtime": { ' + ", ".join(parts) + " } } }"
 
 
 class Later:

@@ -19,7 +19,7 @@ ANCHOR = "memory-bank/details/progress.md"
 
 
 def test_MB9_the_recovery_gate_holds_through_a_real_compaction(attached):
-    kit = attached("codex", config(ALLOW_BASH))
+    kit = attached("codex", config(ALLOW_BASH, strategy='{ "strategy": "compress" }'))
     kit.remember()
     kit.host.prepend_config("model_auto_compact_token_limit = 5000")
     full = Turn(tool_calls=kit.read(ANCHOR).tool_calls, usage=Usage(input_tokens=6000))
@@ -36,6 +36,25 @@ def test_MB9_the_recovery_gate_holds_through_a_real_compaction(attached):
     assert not (kit.workspace / "early.py").exists()
     assert (kit.workspace / "late.py").exists()
     assert [record.kind for record in kit.it.events("compacting", "compacted")] == ["compacting", "compacted"]
+
+
+def test_SC10_a_full_session_is_sealed_instead_of_compressed_and_the_next_one_is_told(attached):
+    kit = attached("codex", config(ALLOW_BASH))
+    kit.host.prepend_config("model_auto_compact_token_limit = 5000")
+    full = Turn(text="working on it", tool_calls=kit.bash("echo a").tool_calls, usage=Usage(input_tokens=6000))
+    kit.play(full, "hello again")
+    first = kit.host.run("build the bridge")
+    assert [request.side for request in kit.server.all_requests] == [None], first.explain()
+    (session,) = kit.it.sessions()
+    second = kit.host.run("go on")
+    assert second.exit_code == 0, second.explain()
+    sealed, fresh = (kit.it.control.store.session(name) for name in kit.it.sessions())
+    assert (sealed.id.session, sealed.state) == (session, "sealed")
+    assert (fresh.id.key, fresh.number) == (sealed.id.key, 2), "the new conversation goes on with the thread"
+    told = kit.requests[-1].transcript
+    assert "<holdfast-session>" in told
+    assert "build the bridge" in told
+    assert "working on it" in told
 
 
 def test_a_sub_agent_is_denied_too_and_known_by_its_name(attached):

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.chain.chain import Chain
+from holdfast.chain.turns import close_all_turns
 from holdfast.core.events import AssistantReplied, ContextMeasured
 from holdfast.core.messages import Language
 from holdfast.hosts.gateway import Visit
+from holdfast.hosts.handing_over import ENDS_THE_TURN, VETOED
 from holdfast.hosts.transcripts.claude_code import ClaudeCodeLines
 from holdfast.hosts.transcripts.codex import CodexLines
 from holdfast.hosts.transcripts.gemini import GeminiLines
@@ -47,7 +49,10 @@ class Afterwards:
     def __call__(self, visit: Visit) -> None:
         if visit.payload.get("hook_event_name") not in _NOT_YET:
             self._read_on(visit)
-        if visit.host.turn(visit.payload) == "ends":
+        if visit.payload.get("hook_event_name") == "SessionEnd":
+            close_all_turns(self._plane.store, visit.place.where.main())
+            self._end_turn(visit)
+        elif visit.host.turn(visit.payload) == "ends" or self._was_cut_off(visit):
             self._end_turn(visit)
 
     # the transcript
@@ -114,6 +119,10 @@ class Afterwards:
         visit.telling.later(*(warning.text(language) for warning in warnings))
 
     # the end of a turn
+
+    def _was_cut_off(self, visit: Visit) -> bool:
+        is_refused = visit.payload.get("hook_event_name") == "PreCompact" and bool(visit.invocation)
+        return is_refused and visit.host.name in ENDS_THE_TURN and visit.memo.get(VETOED) == visit.invocation
 
     def _end_turn(self, visit: Visit) -> None:
         sealing = self._chain.end_turn(visit.place.where, visit.invocation)

@@ -56,6 +56,9 @@ class ClaudeCode:
     def invocation(self, payload: Payload, memo: Memo) -> str:
         return text_of(payload, "prompt_id")
 
+    def is_report(self, payload: Payload) -> bool:
+        return payload.get("hook_event_name") not in ("SessionStart", "UserPromptSubmit", "PreToolUse")
+
     def turn(self, payload: Payload) -> TurnMark:
         match payload.get("hook_event_name"):
             case "UserPromptSubmit":

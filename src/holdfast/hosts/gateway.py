@@ -18,7 +18,7 @@ from holdfast.core.outcome import Outcome
 from holdfast.core.settings import Settings
 from holdfast.core.verdict import Finding
 from holdfast.hosts.carry import fitted, together
-from holdfast.hosts.handing_over import HOW_TO_START, INSTEAD, STRATEGY, seals_instead
+from holdfast.hosts.handing_over import HOW_TO_START, INSTEAD, STRATEGY, VETOED, seals_instead
 from holdfast.hosts.host import Address, Answer, Header, Host, Payload, Reply
 from holdfast.hosts.host_memo import CallIds, StoreMemo, TurnCalls
 from holdfast.hosts.sessions import HostSessions, Place
@@ -29,7 +29,6 @@ from holdfast.plane import SEALED, Plane
 MARGIN_SECONDS = 5.0
 ATTENDED = "attended"
 """Memo: whether somebody sits before the host and can answer its own dialog."""
-_VETOED = "vetoed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,7 @@ class Gateway:
     def _place(self, host: Host, payload: Payload, address: Address, invocation: str, thread: str) -> Place:
         if host.turn(payload) == "begins":
             return self._sessions.begin_turn(host.name, address, invocation, thread)
-        return self._sessions.find(host.name, address, thread)
+        return self._sessions.find(host.name, address, thread, report=host.is_report(payload))
 
     def _with_standing(self, visit: Visit, answer: Answer) -> Answer:
         host, place = visit.host, visit.place
@@ -176,6 +175,8 @@ class Gateway:
             outcome = self._plane.handle(event)
             warnings = self._chain.heed(event, outcome)
             if outcome.deciding is not None and outcome.deciding.why.code == SEALED.code:
+                if host.is_report(visit.payload):
+                    continue  # it was kept for the next session of the thread
                 return None
             if isinstance(event, ToolCalling) and outcome.decision == "ask":
                 if host.capabilities.can("ask", "tool_calling") and memo.get(ATTENDED) is True:
@@ -219,14 +220,14 @@ class Gateway:
         """Seal instead of compressing, where the strategy says so and the host can be stopped; once a conversation."""
         states = self._store.state(event.where.main()).data
         reason = seals_instead(self._with.settings(), visit.host.name, event, states)
-        if reason is None or visit.memo.get(_VETOED):
+        if reason is None or visit.memo.get(VETOED):
             return outcome
         if not visit.host.capabilities.can("veto_compaction", "compacting"):
             return outcome
         warning = self._chain.sealer.want(event.where, reason)
         if warning is not None:
             return replace(outcome, warnings=(*outcome.warnings, warning))
-        visit.memo.put(_VETOED, True)
+        visit.memo.put(VETOED, visit.invocation or "?")
         said = INSTEAD(how=HOW_TO_START.get(visit.host.name, "a new session"))
         finding = Finding(STRATEGY, "deny", said)
         return replace(

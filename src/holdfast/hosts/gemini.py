@@ -86,6 +86,9 @@ class Gemini:
             memo.put("turn", f"turn-{text_of(payload, 'timestamp')}")
         return str(memo.get("turn") or "")
 
+    def is_report(self, payload: Payload) -> bool:
+        return payload.get("hook_event_name") not in ("SessionStart", "BeforeAgent", "BeforeModel", "BeforeTool")
+
     def turn(self, payload: Payload) -> TurnMark:
         match payload.get("hook_event_name"):
             case "BeforeAgent":

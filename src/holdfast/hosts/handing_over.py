@@ -22,6 +22,10 @@ INSTEAD = Phrase(
     "goes on with a hand-over of this one.",
     "[Holdfast] 上下文已满。本会话将被封存而不是压缩；请开始新会话（{how}），它会带着本会话的交接内容继续。",
 )
+ENDS_THE_TURN = frozenset({"codex"})
+"""Hosts that end the turn when their compaction is refused, and say nothing of it."""
+VETOED = "vetoed"
+"""Memo: the turn in which a compaction was refused."""
 HOW_TO_START: Mapping[str, str] = {"claude-code": "/clear", "codex": "/new", "opencode": "/new", "gemini": "/clear"}
 
 

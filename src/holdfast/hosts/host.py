@@ -125,6 +125,10 @@ class Host(Protocol):
         """The host's own id of the running turn, or empty."""
         ...
 
+    def is_report(self, payload: Payload) -> bool:
+        """Whether it only tells what has happened: such a thing never begins a session."""
+        ...
+
     def turn(self, payload: Payload) -> TurnMark:
         """Whether a person has just spoken to the main agent, or the agent has stopped."""
         ...

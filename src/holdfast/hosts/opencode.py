@@ -74,6 +74,9 @@ class OpenCode:
     def invocation(self, payload: Payload, memo: Memo) -> str:
         return text_of(payload, "messageID")
 
+    def is_report(self, payload: Payload) -> bool:
+        return payload.get("hook") not in ("session.created", "chat.message", "chat.system", "tool.execute.before")
+
     def turn(self, payload: Payload) -> TurnMark:
         if payload.get("subagent"):
             return ""

@@ -39,9 +39,14 @@ class HostSessions:
         self._vault_of = vault_of
         self._known: dict[tuple[str, str], Place] = {}
 
-    def find(self, host: str, address: Address, thread: str = "") -> Place:
-        """The live session of this address; one that was sealed is followed by the next of its thread."""
+    def find(self, host: str, address: Address, thread: str = "", *, report: bool = False) -> Place:
+        """The live session of this address; one that was sealed is followed by the next of its thread.
+
+        A mere report of what has happened belongs to the session that is known, sealed or not.
+        """
         place = self._known.get((host, address.session))
+        if place is None and report and (known := self.chain.threads.known(host, address.session)) is not None:
+            place = Place(known.id, known.vault)
         if place is None:
             place = self._keep(host, address, self.chain.open(self._arrival(host, address, thread)))
         return _for(place, address)
