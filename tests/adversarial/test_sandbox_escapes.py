@@ -144,11 +144,15 @@ def place(request):
             )
             if probe.returncode:
                 pytest.skip(f"platform: nobody cannot work in this checkout: {probe.stderr[-200:]}")
-        made.start()
-        try:
-            yield made
-        finally:
-            made.stop()
+        # Somebody else's service, in a folder that an unprivileged user cannot even look into.
+        locked = Path(folder) / "locked"
+        locked.mkdir(mode=0o700)
+        with listening(socket.AF_UNIX, str(locked / "s")):
+            made.start()
+            try:
+                yield made
+            finally:
+                made.stop()
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from holdfast.runtime import sandbox_landlock, sandbox_macos, sandbox_seccomp
 from holdfast.runtime.sandbox import Found, NoSandbox, Outside, detect, session_outside
 from holdfast.runtime.sandbox_bubblewrap import Bubblewrap
 from holdfast.runtime.sandbox_landlock import readable
-from holdfast.runtime.sandbox_secrets import command_environment, hidden_paths, sockets
+from holdfast.runtime.sandbox_secrets import command_environment, hidden_paths, other_homes, sockets
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: Linux only")
 
@@ -59,6 +59,15 @@ def test_PE12_what_the_user_names_is_hidden_too_and_links_by_where_they_lead(out
     hidden = hidden_paths(more)
     assert tmp_path / "elsewhere" in hidden
     assert outside.user_home / "notes.txt" in hidden
+
+
+def test_PE12_homes_of_others_are_hidden_but_never_ones_own(outside, tmp_path):
+    homes = tmp_path / "homes"
+    (homes / "other").mkdir(parents=True)
+    (homes / "alias").symlink_to(outside.user_home)
+    (homes / "Shared").mkdir()
+    assert list(other_homes(outside, (homes, tmp_path / "nowhere"))) == [homes / "other"]
+    assert outside.user_home not in list(other_homes(outside, (tmp_path,)))
 
 
 def test_PE12_nothing_is_hidden_twice(outside):

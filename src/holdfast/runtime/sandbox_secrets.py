@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -88,13 +88,14 @@ def _matching(folder: Path, patterns: Iterable[str]) -> Iterator[Path]:
     yield from (path for path in found if any(fnmatchcase(path.name, pattern) for pattern in patterns))
 
 
-def other_homes(outside: Outside) -> Iterator[Path]:
-    """Homes of other people; a link or a home that holds the user's own is left."""
-    for root in (Path("/home"), Path("/Users")):
-        with contextlib.suppress(OSError):
-            for home in root.iterdir():
-                if home.is_dir() and not outside.user_home.is_relative_to(home) and home.name != "Shared":
-                    yield home
+def other_homes(outside: Outside, roots: Sequence[Path] = (Path("/home"), Path("/Users"))) -> Iterator[Path]:
+    """Homes of other people; one that is, holds or leads to the user's own is left."""
+    for root in roots:
+        try:
+            homes = [Path(os.path.realpath(home)) for home in root.iterdir() if home.name != "Shared"]
+        except OSError:
+            continue
+        yield from (home for home in homes if not outside.user_home.is_relative_to(home))
     root_home = Path("/root")
     if not outside.user_home.is_relative_to(root_home) and os.access(root_home, os.R_OK):
         yield root_home
@@ -117,7 +118,14 @@ def sockets() -> list[Path]:
             path = line.rstrip("\n").partition("/")
             if path[1]:
                 found.add(Path("/" + path[2]))
-    return sorted(path for path in found if path.is_socket())
+    return sorted(filter(_is_socket, found))
+
+
+def _is_socket(path: Path) -> bool:
+    try:
+        return path.is_socket()
+    except OSError:
+        return False  # out of our reach, so out of the command's
 
 
 _PASSED = frozenset(
