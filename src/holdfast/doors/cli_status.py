@@ -116,7 +116,9 @@ def _rows(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for problem in config["problems"]:
         yield "config", problem
     if not config["problems"]:
-        there = f"{config['rules']} rules of yours" if config["exists"] else "not there: the defaults hold"
+        count = config["rules"]
+        yours = f"{count} rule{'' if count == 1 else 's'} of yours"
+        there = yours if config["exists"] else "not there: the defaults hold"
         yield "config", f"{config['path']} ({there})"
     record = data["record"]
     if record["recorded"]:

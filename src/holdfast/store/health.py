@@ -73,7 +73,8 @@ def check_config(patient: Patient) -> Iterator[Health]:
         for problem in error.problems:
             yield Health("config", "problem", str(problem), "mend that place; `holdfast config validate` checks it")
     else:
-        known = "defaults only" if not config.layers else f"{len(config.rules)} rules of yours"
+        count = len(config.rules)
+        known = f"{count} rule{'' if count == 1 else 's'} of yours" if config.layers else "defaults only"
         yield Health("config", "ok", f"{home.config}: {known}")
     for problem in load_agents(home.agents).problems:
         yield Health("agents", "problem", str(problem), "mend that place; until then the agent is left out")
