@@ -1,4 +1,4 @@
-"""Writes the pages of docs/reference that describe code: settings, commands, exit codes, tools.
+"""Writes the pages of docs/reference that are made from the code: settings, commands, exit codes, tools, decisions.
 
 `python tools/generate_reference.py` writes them, `--check` only says whether they are up to date (a test does that).
 """
@@ -185,7 +185,21 @@ def _input_rows(parameters: Mapping[str, Any], prefix: str) -> Iterator[str]:
             yield from _input_rows(about["items"], f"{prefix}{name}[].")
 
 
-PAGES = {"configuration.md": configuration, "cli.md": commands, "exit-codes.md": exit_codes, "tools.md": tools}
+def decisions() -> str:
+    lines = ["# Decisions by number\n", MADE]
+    for path in sorted((FOLDER.parent / "decisions").glob("[0-9]*.md")):
+        title = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        lines.append(f"- [{title}](../decisions/{path.name})")
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {
+    "configuration.md": configuration,
+    "cli.md": commands,
+    "exit-codes.md": exit_codes,
+    "tools.md": tools,
+    "decisions.md": decisions,
+}
 
 
 def main(arguments: list[str], folder: Path = FOLDER) -> int:
