@@ -181,6 +181,31 @@ def test_HK5_prompt_and_parameters_reach_the_wire_in_their_order(tmp_path):
     assert (request.body["temperature"], request.body["top_p"]) == (0.7, 0.5)
 
 
+AGENT = """---
+{ id: 'brief', name: 'Brief', modelSettings: { temperature: 0.3, maxTokens: 99 } }
+---
+You are brief.
+"""
+
+
+@pytest.mark.parametrize("chosen_by", ["configuration", "conversation"])
+def test_HK2_the_chosen_agents_prompt_and_parameters_reach_the_wire(tmp_path, chosen_by):
+    with ChatCompletionsServer(Script("ok")) as server:
+        runtime = {"agent": {"id": "brief"}} if chosen_by == "configuration" else {}
+
+        async def whole():
+            async with Stage(tmp_path, settings(server.base_url, **runtime)) as stage:
+                (stage.control.home.agents / "brief.md").write_text(AGENT)
+                if chosen_by == "conversation":
+                    stage.conversation.setup.agent = "brief"
+                await stage.conversation.send("hi")
+
+        play(whole)
+        (request,) = server.requests
+    assert request.system.startswith("You are brief.")
+    assert (request.body["temperature"], request.body["max_tokens"]) == (0.3, 99)
+
+
 def test_CO9_compaction_runs_before_sending_and_history_and_store_stay_in_step(tmp_path):
     def summary_or_reply(request):
         if not request.tools:

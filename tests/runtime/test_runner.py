@@ -102,6 +102,20 @@ def test_PE6_always_writes_the_rule_that_was_shown_and_is_not_asked_again(tmp_pa
         on_stage(tmp_path, server, work)
 
 
+def test_PE6_for_a_while_holds_in_this_session_and_writes_nothing(tmp_path):
+    script = Script(call("bash", command="echo one"), call("bash", command="echo two"), "done")
+    with ChatCompletionsServer(script) as server:
+
+        async def work(stage):
+            stage.on_event = answering(lambda: stage, "for_a_while")
+            await stage.conversation.send("say it")
+            assert len(stage.of("tool_waiting")) == 1
+            assert [event.output for event in stage.of("tool_done")] == ["one\n", "two\n"]
+            assert not stage.control.home.config.exists()
+
+        on_stage(tmp_path, server, work)
+
+
 def test_PE6_a_denial_reaches_the_model_in_the_persons_words(tmp_path):
     script = Script(call("bash", "c1", command="touch made"), lambda request: request.result_of("c1"))
     with ChatCompletionsServer(script) as server:

@@ -307,6 +307,7 @@ def _settings(choice: ModelChoice, params: Mapping[str, Any]) -> ModelSettings:
         include_usage=True,
     )
     if choice.api == "responses":
-        # Nothing stays at the provider; what it thought travels with the conversation instead.
-        return replace(settings, store=False, response_include=["reasoning.encrypted_content"])
+        # Nothing stays at the provider; what it thought travels with the conversation instead, where it can.
+        thoughts = ["reasoning.encrypted_content"] if "api.openai.com" in choice.base_url else None
+        return replace(settings, store=False, response_include=thoughts)
     return settings
