@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from holdfast.shell.call import Call
 from holdfast.shell.commands import Spec
 from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, FROM_SECRET, FROM_SHELL, Field, Output
-from holdfast.shell.options import Arguments, acts, holds, split_arguments
+from holdfast.shell.options import Arguments, acts, holds, raw_matches, split_arguments
 from holdfast.shell.reading import RISK_ORDER, EffectKind, Risk
 from holdfast.shell.roles import Roles
 from holdfast.shell.smuggle import smuggled
@@ -142,6 +142,19 @@ class Entries(Roles):
             if option not in declared and option not in known and acts(option):
                 self.record.cannot_know(f"the option {option} of {call.label} is not known")
 
+    def side_effects(self, call: Call) -> None:
+        """A use of a reading program by which it does more than read."""
+        from holdfast.shell.table import SIDE_EFFECTS  # noqa: PLC0415 - the data is loaded on first use only
+
+        for condition in SIDE_EFFECTS.get(call.label, ()):
+            if condition.startswith("raw~"):
+                found = raw_matches(condition[4:], call.fields)
+            else:
+                found = holds(condition, call.arguments)
+            if found:
+                self.record.read_only = False
+                self.record.finding("caution", "program", program=call.label, why="used this way it does not only read")
+
     def asks_service(self, call: Call, detail: str) -> None:
         options = (f.text.partition("=")[0] for f in call.fields if f.text.startswith("-"))
         self.acting_options(call, options, {**call.spec.get("opts", {}), "--output": "val"})
@@ -192,6 +205,7 @@ class Entries(Roles):
             roles = (pos,) if isinstance(pos, str) else pos
         if spec.get("ro"):
             self.acting_options(call, arguments.flags, spec.get("opts", {}), _longs(call.spec))
+            self.side_effects(call)
         elif roles[-1] not in ("argv", "envargv", "cmdline", "remote"):
             about_text = roles[0] in ("text", "val") and spec.get("fx", ("",))[:1] != ["git_history:commit"]
             runs_project = bool(spec.get("unknown")) or any(e.startswith("installs") for e in spec.get("fx", ()))

@@ -190,6 +190,11 @@ def holds(condition: str, arguments: Arguments) -> bool:
     return True
 
 
+def raw_matches(pattern: str, fields: list[Field]) -> bool:
+    """An argument as it is written, option or not: for programs whose options follow no common form."""
+    return any(re.search(pattern, f.text) is not None for f in fields)
+
+
 def _switched_off(values: list[Field | None]) -> bool:
     """`--dry-run=none`, `--force=false`."""
     return all(value is not None and value.text.lower() in ("none", "false", "no") for value in values)

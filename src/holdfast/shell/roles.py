@@ -9,11 +9,23 @@ from typing import TYPE_CHECKING, cast
 from holdfast.shell import paths
 from holdfast.shell.call import Call, Engine
 from holdfast.shell.expand import FROM_DECODER, FROM_FILE, FROM_NETWORK, FROM_OUTPUT, FROM_SECRET, Field, Output, Scope
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.reading import SimpleCommand
 from holdfast.shell.record import Context
 
 if TYPE_CHECKING:
     from holdfast.shell.calls import Caller
+
+
+# Settings whose value is a command, and settings that only change what is shown.
+_NAMES_PROGRAM = Lazy(
+    r"(?:^|[.:_-])(?:command|cmd|program|ssh|exec|helper|pager|editor|tool|tools|hooks?|rsh|proxy|alias(?:es)?|extensions?"
+    r"|external|textconv|driver|rustc|rustc-wrapper|linker|runner|merge-tools|diff-cmd|tunnels|browser)(?:[.:_-]|\Z)",
+    re.IGNORECASE,
+)
+_SHOWN_ONLY = Lazy(
+    r"(?:ui\.)?(?:color|colour|quiet|verbose|debug|formatted|format|diff|log|templates?|user|graph)\b", re.I
+)
 
 
 class Roles(Engine):
@@ -128,6 +140,8 @@ class Roles(Engine):
                 self.upload(Field("@" + value.text, value.dynamic, value.glob, value.taint), call)
             case "device":
                 self.device(value, call)
+            case "setting":
+                self.setting(value, call, option)
             case "aptoption":
                 self.apt_option(value, call)
             case "nmap":
@@ -183,6 +197,18 @@ class Roles(Engine):
     def device(self, value: Field, call: Call) -> None:
         self.record.add("reads" if call.spec.get("ro") else "writes", value.text, call.command, "device", value.certain)
 
+    def setting(self, value: Field, call: Call, option: str) -> None:
+        """`hg --config alias.x='!sh'`, `restic -o sftp.command=x`: a setting may be a program to run."""
+        key, _, text = value.text.partition("=")
+        if _NAMES_PROGRAM.search(key) or text.startswith("!"):
+            inner = call.context.through(f"{call.label} {option}", escaped=call.name)
+            self.run_string(
+                Field(text.lstrip("!\"'"), value.dynamic, taint=value.taint), call.scope.copy(), Output(None), inner
+            )
+            self.record.cannot_know(f"{call.name} runs what the setting {key} says")
+        elif not _SHOWN_ONLY.match(key):
+            self.record.cannot_know(f"the setting {key} of {call.name} is not known")
+
     def apt_option(self, value: Field, call: Call) -> None:
         """`apt -o APT::Update::Pre-Invoke::=/bin/sh`: settings of apt may hold commands."""
         key, _, text = value.text.partition("=")
@@ -191,6 +217,8 @@ class Roles(Engine):
             self.run_string(Field(text, value.dynamic), call.scope.copy(), Output(None), context)
             if "invoke" in key.lower():
                 self.record.finding("dangerous", "escape", program=call.name)
+        elif not re.match(r"(?:APT::(?:Get|Cache|Color|Install-|Architecture)|Acquire::|quiet|Debug::)", key, re.I):
+            self.record.cannot_know(f"the setting {key} of {call.name} is not known")
 
     def permission(self, value: Field, call: Call) -> None:
         path, certain = self.record.locate(value, call.scope, call.context)

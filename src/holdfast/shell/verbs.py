@@ -32,7 +32,7 @@ CHANGES = frozenset(
     " retry rerun trigger dispatch call post mark unmark pin unpin star unstar follow unfollow subscribe ack resolve"
     " escalate snooze schedule enroll bootstrap build download export backup snapshot-create issue renew transition"
     " ssh shell console attach-volume mount unmount forward proxy serve listen tunnel reserve"
-    " allocate bind unbind".split()
+    " allocate bind unbind get-credentials get-login".split()
 )
 # Of these, the ones that begin a longer name: `create-bucket`, but not `ssh-key`.
 CHANGE_PREFIXES = frozenset(

@@ -38,6 +38,7 @@ HANDLERS: Mapping[str, tuple[str, str]] = {
     "kill": ("builtins", "kill"),
     "mktemp": ("constants", "mktemp"),
     "netcat": ("network", "netcat"),
+    "pager": ("editors", "pager"),
     "parallel": ("repeat", "parallel"),
     "printf": ("constants", "printf"),
     "read": ("builtins", "read"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
 from holdfast.shell.expand import FROM_FILE, Field, Output
-from holdfast.shell.options import split_arguments
+from holdfast.shell.options import acts, split_arguments
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
@@ -21,8 +21,9 @@ _TAKES = {
     "--group": "val", "--mode": "val", "--transform": "val", "--xform": "val", "-F": "val", "--info-script": "val",
     "--new-volume-script": "val", "--rsh-command": "val", "-g": "val", "--listed-incremental": "val", "-N": "val",
     "--newer": "val", "--mtime": "val", "-L": "val", "-V": "val", "--format": "val", "-s": "val", "-K": "val",
-    "--checkpoint": "?val", "--level": "val", "--rmt-command": "val", "--one-top-level": "?val",
+    "--checkpoint": "?val", "--level": "val", "--rmt-command": "val", "--one-top-level": "?val", "--index-file": "val",
 }  # fmt: skip
+_MODES = frozenset(("--extract", "--create", "--update", "--delete", "--append", "--remove-files", "--overwrite"))
 
 
 def tar(walker: Caller, call: Call) -> Output:
@@ -35,6 +36,11 @@ def tar(walker: Caller, call: Call) -> Output:
     record, scope, context, by = walker.record, call.scope, call.context, call.command
     if arguments.has("--help", "--version", "--usage"):
         return Output(None)
+    for option in arguments.flags:
+        if option not in _TAKES and option not in _MODES and acts(option):
+            record.cannot_know(f"the option {option} of tar is not known")
+    for value in arguments.values("--index-file"):
+        record.writes(value, scope, context, by)
     for option in (
         "--to-command",
         "-I",

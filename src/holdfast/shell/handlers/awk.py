@@ -23,6 +23,9 @@ _TOKEN = Lazy(
     r"|(?P<op>>>|\|&|\|\||&&|[<>=!]=|!~|[-+*/%^]=|\+\+|--|.)",
     re.DOTALL,
 )
+_OPTIONS_THAT_ACT = frozenset(
+    ("-o", "--pretty-print", "-p", "--profile", "-d", "--dump-variables", "-l", "--load", "-D", "--debug", "-W")
+)
 _BEFORE_REGEX = frozenset(["(", ",", "{", "}", ";", "!", "~", "&&", "||", "?", ":", "=", "==", "!=", "!~", "\n"]) | {
     "",
     "\n",
@@ -41,6 +44,9 @@ def awk(walker: Caller, call: Call) -> Output:
     in_place = any(v.text == "inplace" for v in arguments.values("-i", "--include"))
     if arguments.has("--help", "--version", "-V") and not names:
         return Output(None)
+    for name in arguments.flags:
+        if name in _OPTIONS_THAT_ACT or any(long.startswith(name) for long in _OPTIONS_THAT_ACT if len(name) > 4):
+            record.cannot_know(f"the option {name} of {call.name} writes a file or loads code")
     files = arguments.values("-f", "--file", "-E", "--exec")
     for value in files:
         path_content = scope.files.get(value.text)

@@ -1,5 +1,7 @@
 """Clients of databases: where their statements come from."""
 
+# ruff: noqa: SIM905 - long lists of words read better as text
+
 from __future__ import annotations
 
 import re
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING
 from holdfast.shell import paths
 from holdfast.shell.expand import FROM_NETWORK, Field, Output
 from holdfast.shell.lazy import Lazy
-from holdfast.shell.options import split_arguments
+from holdfast.shell.options import acts, split_arguments
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
@@ -20,6 +22,22 @@ _REDIS_READS = Lazy(
     r"|RANDOMKEY|ECHO|COMMAND|PUBSUB|CLUSTER|SUBSCRIBE|PSUBSCRIBE|LATENCY|DUMP|SSCAN|HSCAN|ZSCAN|GEOPOS|GEODIST)\Z",
     re.IGNORECASE,
 )
+
+
+# Of the commands that have subcommands, those that only tell.
+_REDIS_SUBCOMMANDS = {
+    "CLIENT": frozenset("LIST INFO ID GETNAME GETREDIR TRACKINGINFO HELP".split()),
+    "CLUSTER": frozenset(
+        "INFO NODES SLOTS SHARDS KEYSLOT COUNTKEYSINSLOT GETKEYSINSLOT MYID LINKS HELP".split()
+    ),
+    "SLOWLOG": frozenset("GET LEN HELP".split()),
+    "MEMORY": frozenset("USAGE STATS DOCTOR MALLOC-STATS HELP".split()),
+    "LATENCY": frozenset("LATEST HISTORY DOCTOR GRAPH HISTOGRAM HELP".split()),
+    "CONFIG": frozenset(("GET", "HELP")),
+    "ACL": frozenset("LIST WHOAMI CAT USERS GETUSER HELP".split()),
+    "SCRIPT": frozenset(("EXISTS", "HELP")),
+    "FUNCTION": frozenset("LIST STATS DUMP HELP".split()),
+}
 
 
 _REDIS_DESTROYS = Lazy(
@@ -38,6 +56,9 @@ def sql_client(walker: Caller, call: Call) -> Output | None:  # noqa: PLR0915 - 
     record = walker.record
     if arguments.has("--version", "-V", "--help", "-version", "-help") and not arguments.positionals:
         return Output(None)
+    for name in arguments.flags:
+        if name not in spec["opts"] and acts(name):
+            record.cannot_know(f"the option {name} of {call.name} is not known")
     local = spec.get("target") == "file"
     given = False
     if not local:
@@ -107,11 +128,12 @@ def redis(walker: Caller, call: Call) -> Output:
         ):
             record.cannot_know("redis-cli runs what it is given")
         return Output(None)
-    if _REDIS_READS.match(words[0]) and not (
-        words[0].upper() in ("CLIENT", "CLUSTER", "SLOWLOG", "MEMORY")
-        and len(words) > 1
-        and re.match(r"(?:kill|reset|forget|flush|del|purge|failover)", words[1], re.I)
-    ):
+    reading = _REDIS_SUBCOMMANDS.get(words[0].upper())
+    if reading is not None:
+        only_reads = len(words) > 1 and words[1].upper() in reading
+    else:
+        only_reads = _REDIS_READS.match(words[0]) is not None
+    if only_reads:
         return Output(None)
     record.add("external_state", " ".join(words[:3]), call.command, "database")
     record.finding("caution", "external_state", detail="database")

@@ -88,3 +88,20 @@ def ed(walker: Caller, call: Call) -> Output:
                     Field(line.strip()[1:]), call.scope.copy(), Output(None), call.context.through("ed", escaped="ed")
                 )
     return Output(None)
+
+
+def pager(walker: Caller, call: Call) -> Output | None:
+    """`less '+!cmd' file`: what follows the plus is typed when the file is open."""
+    context = call.context.through(call.name, escaped=call.name)
+    for value in call.fields:
+        typed = value.text.lstrip("+").lstrip()
+        if not value.text.startswith("+") or not typed:
+            continue
+        if typed[0] in "!|#":
+            walker.run_string(Field(typed[1:].strip() or "sh", value.dynamic), call.scope.copy(), Output(None), context)
+            walker.record.finding("dangerous", "escape", program=call.name)
+        elif typed[0] in "vsoO":  # the editor, or a log of what is shown
+            walker.record.cannot_know(f"{call.name} is told to type {typed!r}")
+    if call.name == "less" and any(f.text.startswith(("-k", "--lesskey")) for f in call.fields):
+        walker.record.cannot_know("less takes its keys from a file or from the command line")
+    return None

@@ -20,6 +20,18 @@ _RUNS = Lazy(
     r"|receivepack|vcs)|protocol\.ext\.allow|uploadpack\.packobjectshook|web\.browser|browser\..*|man\..*)\Z",
     re.IGNORECASE,
 )
+# Settings that name no program and no file.
+_SHOWN_ONLY = Lazy(
+    r"(?:color\..*|core\.(?:quotepath|abbrev|ignorecase|precomposeunicode|autocrlf|safecrlf|eol|filemode|preloadindex"
+    r"|longpaths|symlinks|untrackedcache|commentchar|commitgraph|multipackindex|compression|bigfilethreshold)"
+    r"|diff\.(?:renames|renamelimit|algorithm|context|interhunkcontext|noprefix|mnemonicprefix|wserrorhighlight"
+    r"|colormoved\w*|submodule|statgraphwidth|indentheuristic|wordregex|relative|suppressblankempty|dirstat)"
+    r"|(?:log|user|author|committer|advice|status|column|grep|blame|init|fetch|pull|push|rebase|branch|tag|pack|index"
+    r"|feature|versionsort|submodule|checkout|transfer|fsck|gc|maintenance|i18n|http|url|protocol|safe|commit|receive"
+    r"|rerere|stash|reset|revert|apply|clean|extensions|showbranch|sequence|worktree|merge)\.(?!.*(?:helper|program|command"
+    r"|editor|pager|hook|driver|template|proxy|cookiefile|savecookies|sslcert|sslkey|insteadof|excludesfile|receivepack"
+    r"|uploadpack|mailmap|path\Z)).*|alias\..*)\Z"
+)
 _HARMLESS_PAGERS = frozenset(
     ("", "cat", "less", "more", "true", "false", "delta", "vim", "vi", "nano", "code", "emacs")
 )
@@ -32,6 +44,10 @@ def git(walker: Caller, call: Call) -> Output | None:
     for value in arguments.values("-c"):
         key, _, text = value.text.partition("=")
         setting(walker, call, key, Field(text, value.dynamic, taint=value.taint))
+        if not _RUNS.match(key.lower()) and not _SHOWN_ONLY.match(key.lower()):
+            walker.record.cannot_know(f"the setting {key} of git is not known")
+    if arguments.has("--config-env") or arguments.value("--exec-path") is not None:
+        walker.record.cannot_know("git takes its settings or its programs from elsewhere")
     if any(a.startswith(("ext::", "fd::")) for a in (f.text for f in call.fields)):
         walker.record.finding("dangerous", "escape", program="git")
     positionals = arguments.positionals
@@ -85,11 +101,12 @@ def _config(walker: Caller, call: Call, fields: list[Field]) -> Output | None:
         reads = True
     elif words and words[0].text == "set":
         words = words[1:]
+    edits = bool(words) and words[0].text in ("edit", "unset", "rename-section", "remove-section")
     walker.note(call)
     changing = any(
         f.startswith(("--unset", "--add", "--replace", "--remove", "--rename", "--edit", "-e")) for f in arguments.flags
     )
-    if not changing and (reads or len(words) == 1):
+    if not changing and not edits and (reads or len(words) == 1):
         return Output(None)
     walker.record.read_only = False
     file = arguments.value("-f") or arguments.value("--file")

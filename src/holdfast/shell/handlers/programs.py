@@ -40,7 +40,8 @@ def multiplexer(walker: Caller, call: Call) -> Output:
     """screen and tmux start or steer shells."""
     walker.note(call)
     texts = [f.text for f in call.fields]
-    if texts and (texts[0] in _ONLY_LOOKS) and not any(f.startswith("#(") for f in texts):
+    looks = bool(texts) and texts[0] in _ONLY_LOOKS and not (texts[0] == "capture-pane" and "-p" not in texts)
+    if looks and not any("#(" in f or f.endswith(";") or f == "-X" for f in texts):
         return Output(None)
     walker.record.read_only = False
     context = call.context.through(call.name)

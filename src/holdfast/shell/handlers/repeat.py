@@ -88,6 +88,8 @@ def parallel(walker: Caller, call: Call) -> Output:
     for name in ("--joblog", "--results"):
         for value in arguments.values(name):
             walker.record.writes(value, call.scope, call.context, call.command)
+    if arguments.has("-S", "--sshlogin", "--slf", "--sshloginfile", "--record-env", "--embed", "--fifo", "--shebang"):
+        walker.record.cannot_know("parallel runs on other machines or changes its own settings")
     words = arguments.positionals
     for position, value in enumerate(words):
         if value.text in (":::", "::::", ":::+", "::::+"):

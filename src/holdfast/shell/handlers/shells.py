@@ -10,12 +10,24 @@ from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
 from holdfast.shell.expand import FROM_DECODER, FROM_FILE, FROM_NETWORK, FROM_SECRET, FROM_SHELL, Field, Output
-from holdfast.shell.options import split_arguments
+from holdfast.shell.lazy import Lazy
+from holdfast.shell.options import acts, split_arguments
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
     from holdfast.shell.calls import Caller
 
+# Options whose value is code that is loaded beside the program.
+_LOADS = {
+    "node": ("-r", "--require", "--import", "--loader", "--experimental-loader", "--env-file"),
+    "lua": ("-l",),
+    "php": ("-d", "-c", "-z"),
+    "perl": ("-I",),
+    "ruby": ("-I",),
+}
+_PHP_SETTING = Lazy(
+    r"(?:display_errors|error_reporting|memory_limit|date\.timezone|xdebug\.mode=off)\b"
+)
 _SHELL_OPTIONS = {"-O": "val", "-o": "val", "+O": "val", "+o": "val", "--rcfile": "script", "--init-file": "script"}
 
 
@@ -177,6 +189,16 @@ def interpreter(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one st
         if arguments.has(name) and len(call.fields) == 1:
             return Output(None)
     in_place = arguments.has("-i") and language in ("perl", "ruby")
+    for name in arguments.flags:
+        if name not in opts and acts(name):
+            walker.record.cannot_know(f"the option {name} of {call.name} is not known")
+    if language == "python" and arguments.has("-i"):
+        walker.record.cannot_know(f"{call.name} goes on with what it is given")
+    if language == "perl" and arguments.has("-d", "-D"):
+        walker.record.cannot_know("perl runs a debugger")
+    for loaded in arguments.values(*_LOADS.get(language, ())):
+        if language != "php" or not _PHP_SETTING.match(loaded.text):
+            walker.record.cannot_know(f"{loaded.text} is loaded into {call.name}")
     pieces = [v for name, role in opts.items() if role.startswith("code:") for v in arguments.values(name)]
     if pieces:
         ran = True
@@ -207,6 +229,11 @@ def interpreter(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one st
         # The words after the code are its arguments; for perl -n and ruby -n they are files it reads.
         reads_files = language in ("perl", "ruby") and any(f in arguments.flags for f in ("-n", "-p"))
         for value in arguments.positionals:
+            if reads_files and re.match(r"\s*[|>+]|.*[|]\s*\Z", value.text, re.DOTALL):
+                # perl opens such a name as a command or for writing
+                walker.record.finding(
+                    "dangerous", "hides", how=f"{call.name} opens {value.text!r} as a command"
+                )
             if reads_files:
                 call.taint |= walker.record.reads(value, scope, context, by)
                 if in_place:
@@ -241,7 +268,7 @@ def interpreter(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one st
     return Output(None, stdin.taint & FROM_SECRET)
 
 
-_READING_MODULES = frozenset("json.tool tabnanny tokenize ast dis calendar this platform site sysconfig timeit".split())
+_READING_MODULES = frozenset("json.tool tabnanny tokenize ast dis calendar this platform site sysconfig".split())
 
 
 def _module(walker: Caller, call: Call, module: Field, rest: list[Field]) -> None:
@@ -254,6 +281,8 @@ def _module(walker: Caller, call: Call, module: Field, rest: list[Field]) -> Non
         walker.record.commands.pop()
         walker.apply(inner)
         return
+    if any(acts(f.text.partition("=")[0]) for f in rest):
+        walker.record.cannot_know(f"the module {module.text} is told to do more than read")
     if module.text in _READING_MODULES:
         for value in rest:
             if not value.text.startswith("-"):

@@ -38,9 +38,14 @@ _FILES = Lazy(
     r"\bINTO\s+(?:OUTFILE|DUMPFILE)\b|^\s*\.(?:output|once|excel|backup|save|dump\s*>)\s|\\o\s+\S|lo_export|load_extension",
     re.IGNORECASE | re.MULTILINE,
 )
+# Commands of psql that run a program or a file, or send what is asked into one.
+_META = Lazy(
+    r"\\(?:g\w*\s+\S|gexec|gset|o|out|w|write|i|ir|include\w*|e|edit|ef|ev|s|copy|lo_\w+|password|setenv|cd|watch|crosstabview"
+    r"|getenv|prompt|startpipeline|sendpipeline|bind)(?![A-Za-z])|\\(?:set|echo)[^\n]*`"
+)
 _DELETE = Lazy(r"\bDELETE\s+FROM\b", re.IGNORECASE)
 _READS = Lazy(
-    r"\s*(?:SELECT|SHOW|DESCRIBE|DESC|EXPLAIN|WITH|PRAGMA\s+\w+\s*(?:\(.*\))?\s*;?\s*\Z|\\[dlcz?][\w+]*|\.(?:tables|schema|databases|headers|mode|help|indexes|dump|width|print|show|stats|timer|fullschema|nullvalue|separator|version)|USE|VALUES|TABLE|HELP|KEYS|GET|INFO|PING|db\.\w+\.find)\b|\\\S",
+    r"\s*(?:SELECT|SHOW|DESCRIBE|DESC|EXPLAIN|WITH|PRAGMA\s+\w+\s*(?:\(.*\))?\s*;?\s*\Z|\\[dlcz?][\w+]*|\.(?:tables|schema|databases|headers|mode|help|indexes|dump|width|print|show|stats|timer|fullschema|nullvalue|separator|version)|USE|VALUES|TABLE|HELP|KEYS|GET|INFO|PING|db\.\w+\.find)\b|\\(?:d[a-zA-Z+]*|l\+?|list|z|sf\+?|sv\+?|conninfo|x|timing|pset|a|t|f|H|encoding|echo|qecho|q|p|r|h|help|\?|errverbose|c|connect|set|unset|gx?)(?=[\s;+]|\Z)",
     re.IGNORECASE,
 )
 _WRITES = Lazy(
@@ -80,6 +85,8 @@ def read_sql(walker: Caller, statement: Field, call: Call) -> None:
     if destroyed is not None:
         record.add("external_state", destroyed[0], by, "database")
         record.finding("dangerous", "sql_destroys", statement=destroyed[0].strip())
+    elif _META.search(text):
+        record.cannot_know("the client is told to run, read or write a file")
     elif _FILES.search(text):
         record.add("writes", "a file named by the statement", by, "database", certain=False)
         record.finding("caution", "writes", target="a file named by the statement")

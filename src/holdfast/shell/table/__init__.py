@@ -17,6 +17,7 @@ from holdfast.shell.table import (
     network,
     packages,
     services,
+    side_effects,
     system,
     text,
     version_control,
@@ -42,3 +43,8 @@ ALL: tuple[Mapping[str, Any], ...] = (
     media.TABLE,
     system.TABLE,
 )
+
+# By `program` or `program subcommand`: uses that do more than the entry's `ro` says.
+SIDE_EFFECTS: Mapping[str, tuple[str, ...]] = {
+    name: conditions for names, conditions in side_effects.SIDE_EFFECTS.items() for name in names.split("|")
+}

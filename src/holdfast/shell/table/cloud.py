@@ -5,9 +5,9 @@
 _TF = {
     "style": "dash",
     "sub": {
-        "plan|show|output|validate|version|graph|providers|metadata|get|modules|test|help|-version|--version": {"ro": True, "style": "dash", "pos": "text", "opts": {"-out": "write", "-var": "val", "-var-file": "read", "-target": "val"}, "fx": ["network"], "when": [["-destroy", {"ro": True}]]},
+        "plan|show|output|validate|version|graph|providers|metadata|modules|help|-version|--version": {"ro": True, "style": "dash", "pos": "text", "opts": {"-out": "write", "-var": "val", "-var-file": "read", "-target": "val"}, "fx": ["network"], "when": [["-destroy", {"ro": True}]]},
         "fmt": {"style": "dash", "pos": "write", "risk": "caution", "why": "it formats files", "when": [["-check|-diff", {"ro": True, "risk": "safe", "pos": "read", "only": True}]]},
-        "init|workspace|login|logout|import|refresh|taint|untaint": {"style": "dash", "pos": "text", "risk": "caution", "why": "it changes the state", "fx": ["external_state:terraform"], "when": [["arg0~^(?:list|show)$", {"ro": True, "risk": "safe", "fx": [], "only": True}], ["arg0~^delete$", {"risk": "dangerous", "why": "it deletes a workspace"}]]},
+        "init|workspace|login|logout|import|refresh|taint|untaint|get|test": {"style": "dash", "pos": "text", "risk": "caution", "why": "it changes the state", "fx": ["external_state:terraform"], "when": [["arg0~^(?:list|show)$", {"ro": True, "risk": "safe", "fx": [], "only": True}], ["arg0~^delete$", {"risk": "dangerous", "why": "it deletes a workspace"}]]},
         "taint": {"style": "dash", "pos": "text", "risk": "dangerous", "why": "it marks a resource to be destroyed", "fx": ["external_state:terraform"]},
         "apply": {"style": "dash", "pos": "text", "risk": "caution", "why": "it changes the infrastructure", "fx": ["external_state:cloud"], "opts": {"-var": "val", "-var-file": "read", "-target": "val", "-replace": "val"}, "when": [["-destroy|--destroy", {"risk": "dangerous", "why": "it destroys the infrastructure"}], ["-auto-approve|--auto-approve", {"risk": "dangerous", "why": "it changes the infrastructure without showing what"}]]},
         "destroy": {"style": "dash", "pos": "text", "risk": "dangerous", "why": "it destroys the infrastructure", "fx": ["external_state:cloud"]},
@@ -31,6 +31,40 @@ _AWS_OPTS = {
     "--color": "val",
 }  # fmt: skip
 
+# The last argument is a file that is written.
+_AWS_FILE = {
+    "pos": "write",
+    "risk": "caution",
+    "why": "it writes what it gets to a file",
+    "fx": ["network"],
+    "opts": {
+        **_AWS_OPTS,
+        **dict.fromkeys(
+            (
+                "--bucket",
+                "--key",
+                "--version-id",
+                "--range",
+                "--rest-api-id",
+                "--stage-name",
+                "--export-type",
+                "--thing-name",
+                "--vault-name",
+                "--account-id",
+                "--job-id",
+                "--text",
+                "--voice-id",
+                "--output-format",
+                "--expression",
+                "--expression-type",
+                "--input-serialization",
+                "--output-serialization",
+            ),
+            "val",
+        ),
+    },
+}
+
 TABLE = {
     "aws|awslocal|aws2": {
         "verbs": "cloud",
@@ -44,6 +78,8 @@ TABLE = {
             "sts": {"verbs": "cloud", "reads": "get-caller-identity get-session-token assume-role decode-authorization-message"},
             "iam": {"verbs": "cloud", "sub": {"attach-user-policy|attach-role-policy|put-user-policy|put-role-policy|create-access-key|create-user|add-user-to-group|update-assume-role-policy|create-login-profile|attach-group-policy": {"pos": "text", "risk": "dangerous", "why": "it gives rights in the cloud", "fx": ["external_state:cloud"], "opts": {"--user-name": "val"}}}},
             "lambda": {"verbs": "cloud", "sub": {"invoke": {"pos": ["write"], "risk": "caution", "why": "it runs a function", "fx": ["external_state:cloud"], "opts": {"--function-name": "val", "--payload": "val", "--region": "val"}}}},
+            "s3api": {"verbs": "cloud", "sub": {"get-object|get-object-torrent|select-object-content": _AWS_FILE}},
+            "glacier|apigateway|iot-data|medialive|polly|kinesis-video-media": {"verbs": "cloud", "sub": {"get-job-output|get-export|get-sdk|get-thing-shadow|describe-thumbnails|synthesize-speech|get-media": _AWS_FILE}},
             "ec2": {"verbs": "cloud", "destroys": "terminate-instances revoke-security-group-ingress release-address"},
         },
     },
@@ -93,6 +129,7 @@ TABLE = {
             "apps|secrets|volumes|machines|certs|ips|postgres|redis|domains|projects|teams|dns|alias|storage|functions|hosting|firestore|database|d1|kv|r2|queues|tail|stack|config|state|policy": {"verbs": "deploy", "destroys": "destroy delete remove rm purge unset disable release detach del"},
         },
     },
+    "vercel|vc|now|surge": {"verbs": "deploy", "ro": False, "risk": "caution", "why": "without a subcommand it deploys", "reads": "ls list whoami inspect", "opts": {"-A": "val", "-S": "val", "-t": "val"}, "destroys": "remove rm", "sub": {"deploy|--prod": {"pos": "text", "risk": "caution", "why": "it deploys", "fx": ["external_state:deploy", "network"]}, "dev|build|init|login|logout|env|link|pull": {"pos": "text", "risk": "caution", "why": "it runs or changes the project"}}},
     "pulumi": {
         "verbs": "cloud",
         "opts": {"-s": "val", "--stack": "val", "-C": "val", "--cwd": "val"},
@@ -163,7 +200,7 @@ TABLE = {
         },
     },
     "restic": {
-        "opts": {"-r": "val", "--repo": "val", "-p": "read", "--password-file": "read", "--password-command": "shell", "-o": "val"},
+        "opts": {"-r": "val", "--repo": "val", "-p": "read", "--password-file": "read", "--password-command": "shell", "-o": "setting", "--option": "setting"},
         "sub": {
             "snapshots|check|stats|ls|find|dump|version|diff|cat|list|help|cache": {"ro": True, "pos": "text", "opts": {"-r": "val", "--target": "write", "-t": "write"}},
             "backup|init|mount|unlock|restore|copy|tag|key|migrate|recover|repair|rewrite|self-update|generate": {"pos": "text", "risk": "caution", "why": "it changes backups or restores them", "fx": ["external_state:backup"], "opts": {"-r": "val", "--target": "write", "-t": "write", "--stdin-from-command": "shell"}},

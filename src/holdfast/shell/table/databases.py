@@ -28,7 +28,7 @@ _KAFKA = {
 }  # fmt: skip
 
 TABLE = {
-    "psql|pgcli|cockroach-sql|vsql|gsql": {"pos": "val", "fx": ["network:database"], "opts": {**_CLIENT, "-c": "sql", "--command": "sql", "-f": "sqlfile", "--file": "sqlfile", "-o": "write", "--output": "write", "-v": "val", "--set": "val", "-F": "val", "-R": "val", "-L": "write", "-P": "val"}, "handler": "sql_client", "when": [["-l|--list|-V|--version", {"ro": True, "fx": []}]]},
+    "psql|pgcli|cockroach-sql|vsql|gsql": {"pos": "val", "fx": ["network:database"], "opts": {**_CLIENT, "-c": "sql", "--command": "sql", "-f": "sqlfile", "--file": "sqlfile", "-o": "write", "--output": "write", "-v": "val", "--set": "val", "-F": "val", "-R": "val", "-L": "write", "--log-file": "write", "-P": "val", "-T": "val"}, "handler": "sql_client", "when": [["-l|--list|-V|--version", {"ro": True, "fx": []}]]},
     "mysql|mariadb|mycli|mysqlsh|tidb|litecli|clickhouse-client|clickhouse|clickhouse-local|duckdb|sqlcmd|tsql|isql|osql|bcp|sqlplus|sqlcl|db2|hive|beeline|impala-shell|presto|trino|spark-sql|cqlsh|ksql|influx|questdb|snowsql|bsql|usql|sql|rqlite|dolt|isql-fb|ij|sql-cli|mssql-cli|athenacli": {
         "pos": "val",
         "fx": ["network:database"],

@@ -53,10 +53,10 @@ _NPM = {
     "default": _RUN,
 }  # fmt: skip
 _PIP = {
-    "opts": {"--python": "val", "--proxy": "val", "--timeout": "val"},
+    "opts": {"--python": "script", "--proxy": "val", "--timeout": "val"},
     "sub": {
         "list|show|freeze|check|search|help|debug|inspect|index|--version|-V": _QUERY,
-        "install": {**_INSTALL, "opts": {"-r": "read", "-c": "read", "-e": "read", "-t": "write", "--target": "write", "-i": "url", "--index-url": "url", "--extra-index-url": "url", "--prefix": "val", "--root": "val", "--python-version": "val", "-f": "val", "--no-binary": "val", "--only-binary": "val", "--platform": "val"}, "dry": "--dry-run"},
+        "install": {**_INSTALL, "opts": {"-r": "read", "-c": "read", "-e": "read", "-t": "write", "--target": "write", "-i": "url", "--index-url": "url", "--extra-index-url": "url", "--prefix": "val", "--root": "val", "--python-version": "val", "-f": "val", "--no-binary": "val", "--only-binary": "val", "--platform": "val", "--report": "write"}},
         "download|wheel": {"pos": "pkg", "risk": "caution", "why": "it downloads packages", "fx": ["network", "writes:."], "opts": {"-d": "write", "-r": "read", "-w": "write"}},
         "uninstall": {**_REMOVE, "opts": {"-r": "read"}},
         "cache|config": {"pos": "text", "risk": "caution", "why": "it changes settings", "when": [["arg0~^(?:list|info|dir|get|debug)$", {"ro": True, "risk": "safe", "only": True}]]},
@@ -67,7 +67,7 @@ _PIP = {
 _APT = {
     "opts": {"-o": "aptoption", "-c": "read", "-t": "val", "--target-release": "val"},
     "sub": {
-        "list|search|show|policy|depends|rdepends|madison|pkgnames|showpkg|showsrc|stats|dump|dumpavail|unmet|dotty|changelog|help|moo|why|why-not|versions|info|indextargets|search-file": _QUERY,
+        "list|search|show|policy|depends|rdepends|madison|pkgnames|showpkg|showsrc|stats|dump|dumpavail|unmet|dotty|changelog|help|moo|why|why-not|versions|info|indextargets|search-file": {**_QUERY, "opts": {"-o": "aptoption", "-c": "script", "-t": "val"}},
         "install|reinstall|build-dep|satisfy": {**_INSTALL, "opts": {"-o": "aptoption", "-c": "read", "-t": "val"}, "dry": "-s|--simulate|--dry-run|--just-print|--no-act"},
         "remove|autoremove|auto-remove": {**_REMOVE, "dry": "-s|--simulate|--dry-run"},
         "purge|autopurge": {"pos": "text", "risk": "caution", "why": "it removes packages with their settings", "fx": ["installs:remove"], "dry": "-s|--simulate|--dry-run"},
@@ -108,6 +108,7 @@ TABLE = {
     "python -m pdb|python -m cProfile|python -m trace|python -m profile|python -m runpy": {"pos": "script", "risk": "caution", "opts": {"-o": "write", "-s": "val", "-m": "val", "-c": "val"}},
     "python -m zipfile|python -m tarfile": {"pos": "text", "risk": "caution", "opts": {"-l": "read", "--list": "read", "-t": "read", "-e": "read", "-c": "write"}, "fx": ["writes:."], "when": [["-l|--list|-t|--test", {"ro": True, "fx": [], "risk": "safe", "only": True}]]},
     "python -m base64": {"ro": True, "pos": "read"},
+    "python -m timeit": {"ro": True, "pos": "code:python", "opts": {"-s": "code:python", "--setup": "code:python", "-n": "val", "-r": "val", "-u": "val"}},
     "uv": {
         "sub": {
             "--version|version|help|tree": _QUERY,

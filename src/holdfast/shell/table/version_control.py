@@ -109,9 +109,9 @@ TABLE = {
     "tig|gitk|lazygit|git-cola|gitui|smartgit|sourcetree": {"ro": True, "pos": "text"},
     "hg": {
         "ro": True,
-        "opts": {"-R": "val", "--cwd": "val", "--config": "val"},
+        "opts": {"-R": "val", "--cwd": "val", "--config": "setting"},
         "sub": {
-            "status|st|log|diff|show|cat|heads|id|identify|summary|branches|tags|annotate|blame|files|grep|help|version|paths|incoming|outgoing|root|manifest|parents|tip|bookmarks": {"ro": True, "pos": "text"},
+            "status|st|log|diff|show|cat|heads|id|identify|summary|branches|tags|annotate|blame|files|grep|help|version|paths|incoming|outgoing|root|manifest|parents|tip|bookmarks": {"ro": True, "pos": "text", "opts": {"--config": "setting", "-o": "write", "--output": "write", "-r": "val", "-R": "val", "-T": "val", "--template": "val", "-l": "val", "-d": "val", "-u": "val", "-k": "val"}},
             "purge|clean|strip|rollback": {"risk": "dangerous", "why": "it throws away work", "pos": "text"},
             "update|up|checkout|co": {"risk": "caution", "pos": "text", "fx": ["writes:."], "opts": {"-r": "val"}, "when": [["-C|--clean", {"risk": "dangerous", "why": "it throws away changes that are not committed"}]]},
             "revert": {"risk": "dangerous", "why": "it throws away changes", "pos": "text"},
@@ -122,14 +122,15 @@ TABLE = {
     "svn": {
         "ro": True,
         "sub": {
-            "status|st|stat|log|diff|di|info|list|ls|cat|blame|annotate|praise|help|propget|pget|pg|proplist|plist|pl": {"ro": True, "pos": "text", "opts": {"-r": "val", "-l": "val"}},
+            "status|st|stat|log|diff|di|info|list|ls|cat|blame|annotate|praise|help|propget|pget|pg|proplist|plist|pl": {"ro": True, "pos": "text", "opts": {"-r": "val", "-l": "val", "--config-option": "setting", "--diff-cmd": "prog"}},
             "delete|del|rm|remove": {"risk": "caution", "why": "it deletes files", "pos": "delete", "opts": {"-m": "val"}, "when": [["arg~^\\w+://", {"risk": "dangerous", "why": "it deletes in the repository"}]]},
             "revert|cleanup": {"risk": "caution", "pos": "text", "why": "it throws away changes", "when": [["-R|--recursive|--depth|--remove-unversioned", {"risk": "dangerous", "why": "it throws away changes"}]]},
             "commit|ci": {"risk": "caution", "why": "it changes the remote repository", "fx": ["external_state:svn commit"], "pos": "text", "opts": {"-m": "val", "-F": "read"}},
         },
         "default": {"risk": "caution", "why": "it changes the work copy", "fx": ["writes:."], "pos": "text"},
     },
-    "svnadmin|svnlook|cvs|bzr|fossil|darcs|jj|p4|pijul": {"verbs": "repository", "reads": "st status log diff cat annotate tree obslog op"},
+    "jj": {"verbs": "repository", "reads": "st status log diff evolog obslog interdiff", "opts": {"-R": "val", "--repository": "val", "--config": "setting", "--config-toml": "setting"}, "sub": {"describe|desc|metaedit|squash|split|absorb|rebase|undo|redo|new|edit|commit|duplicate|resolve|fix|simplify-parents|parallelize|next|prev|diffedit|git|bookmark|b|tag|workspace|op|operation|sparse|config|util|root": {"pos": "text", "risk": "caution", "why": "it changes the repository", "fx": ["git_history"], "when": [["arg0~^(?:list|l|log|show)$", {"ro": True, "risk": "safe", "fx": [], "only": True}]]}}},
+    "svnadmin|svnlook|cvs|bzr|fossil|darcs|p4|pijul": {"verbs": "repository", "reads": "st status log diff cat annotate tree obslog op"},
     "gh": {
         "verbs": "github",
         "destroys": "archive",
@@ -142,7 +143,8 @@ TABLE = {
             "run": {"verbs": "github", "sub": {"cancel|rerun": {"risk": "caution", "why": "it changes a run", "fx": ["external_state:github"], "pos": "text"}, "download": {"fx": ["network", "writes:."], "risk": "caution", "why": "it downloads files", "pos": "text"}}},
             "workflow": {"verbs": "github", "sub": {"disable|enable|run": {"risk": "caution", "why": "it starts or changes a workflow", "fx": ["external_state:github"], "pos": "text"}}},
             "auth": {"sub": {"status": {"ro": True}, "token": {"ro": False, "risk": "caution", "why": "it shows the access token", "out": "secret"}, "login|logout|refresh|setup-git|switch": {"risk": "caution", "why": "it changes who is logged in", "pos": "text"}}},
-            "alias|config|extension|completion|browse|codespace|cs|help|status|search": {"verbs": "github"},
+            "browse": {"pos": "text", "risk": "caution", "why": "it opens a browser"},
+            "alias|config|extension|completion|codespace|cs|help|status|search": {"verbs": "github"},
             "issue": {"verbs": "github", "sub": {"close|create|edit|comment|reopen|pin|unpin|transfer|lock|unlock|develop": {"risk": "caution", "why": "it changes an issue", "fx": ["external_state:github"], "pos": "text", "opts": {"-b": "val", "-t": "val", "--body": "val", "--title": "val", "-F": "read"}}}},
         },
     },

@@ -1,0 +1,97 @@
+"""Uses by which a program that otherwise only reads writes a file, runs a program or changes a setting.
+
+By program, or program and subcommand; each condition is one of the table's (see docs/explanation/reading-commands.md),
+and `raw~` looks at the arguments as they are written. An empty condition means every use.
+"""
+
+# ruff: noqa: E501 - one program a line, as in a table
+
+_COMPILERS = "gcc|g++|cc|c++|clang|clang++|gfortran|nvcc|cpp|icc|tcc|emcc|em++"
+_RCLONE = "rclone ls|rclone lsd|rclone lsl|rclone lsf|rclone lsjson|rclone size|rclone cat|rclone check|rclone tree|rclone about|rclone md5sum|rclone sha1sum|rclone hashsum|rclone ncdu"
+
+SIDE_EFFECTS: dict[str, tuple[str, ...]] = {
+    # text
+    "ugrep": ("-Q|--query|--view|--filter|--save-config",),
+    "pcre2grep|pcregrep": ("arg~\\(\\?C",),
+    "yq": ("-s|--split-exp|--split-exp-file",),
+    "dasel": ("arg0~^(?:put|delete)$",),
+    "fx": ("arg~^save$",),
+    "tidy": ("-m|-f|-modify|-output",),
+    "xmllint": ("--shell",),
+    "pandoc": ("-d|--defaults|--data-dir|--extract-media", "-t|-f|-r|-w|--to|--from|--read|--write~\\.lua$"),
+    "enca": ("-x|-C|--convert-to",),
+    "markdownlint": ("-f|--fix",),
+    "vale": ("arg0~^(?:sync|install|compile)$",),
+    "prettier": ("--config~\\.[cm]?[jt]s$",),
+    "bat|batcat": ("arg0~^cache$",),
+    "pydoc|pydoc3|python -m pydoc": ("-w|-b|-p|-n", "arg~/|\\.py$"),
+    "rename|prename|perl-rename|file-rename": ("arg0~`|/[gimsx]*e[gimsxe]*$|\\(\\?\\??\\{|\\b(?:system|exec|unlink|open|qx|rename|require|do|eval)\\b",),
+    "dc": ("-f|--file~^(?!-$)", "n>0"),
+    "units": ("-L|--log",),
+    # the system
+    "sar": ("-o",),
+    "atop": ("-w",),
+    "glances": ("-s|-w|--export",),
+    "sensors": ("-s|--set",),
+    "lspci": ("-M",),
+    "stty": ("n>0 !arg0~^(?:size|speed)$", "-F|--file"),
+    "xprop": ("raw~^-(?:set|remove|f|format|spy)$",),
+    "turbostat": ("-o|--out", "n>0"),
+    "mcookie": ("-f",),
+    "lastlog": ("-C|-S|--clear|--set",),
+    "faillog": ("-r|-m|-l|-s|--reset|--maximum|--lock-secs",),
+    "sa": ("-s|--merge",),
+    "ac": ("--other-file",),
+    "jdupes": ("-B|-H|-l|-L|-N",),
+    "rdfind": ("",),
+    "locate|mlocate|plocate": ("-u",),
+    "ldd|lddtree": ("arg~^(?!/(?:usr|bin|sbin|lib|opt)[\\w/])",),
+    "mount": ("-a|--all",),
+    "blkid": ("-g|-w|--garbage-collect",),
+    "iptables|ip6tables|iptables-legacy|arptables|ebtables": ("-Z|--zero",),
+    "hostnamectl": ("arg0~^(?:hostname|icon-name|chassis|deployment|location)$ n>1",),
+    "systemd-analyze": ("arg0~^(?:set-log-level|set-log-target|log-level|log-target|service-watchdogs)$ n>1",),
+    "resolvectl": ("arg0~^(?:flush-caches|reset-|revert|monitor)", "arg0~^(?:dns|domain|default-route|llmnr|mdns|dnsovertls|dnssec|nta|log-level)$ n>2", "arg0~^log-level$ n>1"),
+    "rdate": ("!-p",),
+    "ip": ("n>1 !arg1~^(?:s|sh|sho|show|l|li|lis|list|ls|lst|g|get|h|help|all|file|label|address|route|link)$", "arg0~^l arg1~^s$ n>2"),
+    "vnstat": ("opt~^--(?:add|remove|create|rename|merge)",),
+    "defaults": ("arg0~^export$ !arg~^-$",),
+    "nohup": ("",),
+    "ssh-agent": ("n=0", "-k"),
+    "ssh-keygen": ("-D",),
+    "bind": ("-f|-u|-r",),
+    # media
+    "exiftool": ("-if~[`(){};]", "-p~[`;{]", "raw~^-(?:@|stay_open|geotag|geosync|config|restore_original|delete_original!?|execute\\d*|common_args|csv|json)(?:=|$)", "raw~^-[\\w:]+<"),
+    "identify": ("-write",),
+    # programming
+    _COMPILERS: ("raw~^(?:-fplugin|-B|-save-temps|--?specs|@|-Xclang|-MJ|-wrapper|-fmodules|-fdump|-load)", "-v n>0 !-E !-fsyntax-only"),
+    "gcov": ("!-t !--stdout",),
+    "jcmd": ("-f", "n>1 !arg1~^(?:VM\\.(?:version|flags|command_line|system_properties|uptime|info|classloaders|native_memory|stringtable|symboltable|dynlibs|events|metaspace)|Thread\\.print|GC\\.(?:class_histogram|heap_info|finalizer_info)|Compiler\\.(?:codecache|queue|codelist)|help|PerfCounter\\.print|JFR\\.check)$"),
+    "jinfo": ("arg~^[+-]|=", "-flag~=|^[+-]"),
+    "jdeps": ("raw~^--?(?:dotoutput|dot-output|generate-)",),
+    "jmap": ("raw~^-dump",),
+    "go doc": ("-http|-open",),
+    "cargo audit": ("arg0~^fix$",),
+    "cargo deny": ("arg0~^(?:init|fetch|fix)$",),
+    "mise|rtx": ("arg0~^settings$ arg1~^(?:set|unset|add)$|=",),
+    "terraform providers|tofu providers": ("arg0~^(?:lock|mirror)$",),
+    "ansible-inventory|ansible": ("-i|--inventory !-i~\\.(?:ya?ml|ini|json|toml)$|,|/hosts$|^hosts$",),
+    # packages
+    "npm cache|pnpm cache|yarn cache": ("arg0~^verify$",),
+    "npm repo|npm docs|npm bugs|npm home|brew home|composer browse|composer home|gem rdoc": ("",),
+    "uv tree": ("!--frozen !--locked",),
+    "conda env|mamba env": ("-f|--file",),
+    "brew analytics": ("arg0~^(?:on|off|regenerate-uuid)$",),
+    "pacman|yay|paru": ("-y|--refresh",),
+    "nix-instantiate": ("!--eval !--parse",),
+    "nix eval": ("--option|--write-to",),
+    # version control, services
+    "git help": ("-w|--web",),
+    "git request-pull": ("",),
+    "docker compose config|docker-compose config": ("-o|--output|--lock-image-digests",),
+    "kubectx|kubens": ("n>0",),
+    "k9s|lazygit|gitui|git-cola|smartgit|sourcetree": ("",),
+    _RCLONE: ("arg~^:[\\w-]+,.*=", "opt~^--(?:combined|missing-on|match|differ|error)"),
+    "rclone tree": ("-o|--output",),
+    "mysqladmin|mariadb-admin": ("arg~^(?:create|drop|kill|shutdown|flush|password|refresh|reload|start|stop|debug)",),
+}  # fmt: skip
