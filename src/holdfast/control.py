@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ from holdfast.policies.modes import ModesPolicy
 from holdfast.policies.permission import PermissionPolicy
 from holdfast.policies.recovery_gate import RecoveryGate
 from holdfast.policies.session_strategy import SessionStrategyPolicy
+from holdfast.policies.standing_orders import StandingOrdersPolicy
 from holdfast.policies.truncation import Truncation, compose
 from holdfast.policies.user_hooks import UserHooks
 from holdfast.policies.writer_guard import WriterGuard
@@ -53,12 +55,17 @@ from holdfast.store.config_file import ConfigError, Inline, LoadedConfig
 from holdfast.store.config_watch import ConfigWatcher
 from holdfast.store.config_write import add_rule
 from holdfast.store.home import Home, own_pids, own_port
-from holdfast.store.interface import Store
+from holdfast.store.interface import Store, StoreError
 from holdfast.store.memory_files import MemoryFiles
-from holdfast.store.outputs import OutputStore
+from holdfast.store.orders import Orders
+from holdfast.store.outputs import OutputStore, Swept
 from holdfast.store.sqlite import SqliteStore
 
 OWN_MCP_SERVER = "holdfast"
+_DAY = 86_400.0
+_SWEPT = "outputs-swept"
+_SWEEP_AT_START = 3600.0
+"""Every hook command is a start; after a sweep the next ones within this time need none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,9 @@ class Control:
         self._python_hooks: PythonHooks | None = None
         self._python_hooks_set: HookSettings | None = None
         self.memory_bank = MemoryBank(store, clock=clock, new_id=self.new_id)
-        self.outputs = OutputStore(home.outputs, store)
+        self.outputs = OutputStore(home.outputs, store, clock=clock)
+        self.orders = Orders(home)
+        self._looked_for_old = clock()
         self.plane = Plane(store, lambda: self.in_force().policies, self._surroundings(), approval_timeout=wait_limit)
         self.approvals = Approvals(self.plane, clock=clock, new_id=self.new_id, write_rule=self.write_rule)
 
@@ -111,12 +120,35 @@ class Control:
     def open(cls, home: Home, **options: Any) -> Control:
         """Open the store of a home, making what is missing."""
         home.create()
-        return cls(home, SqliteStore(home.database, audit_dir=home.audit), **options)
+        control = cls(home, SqliteStore(home.database, audit_dir=home.audit), **options)
+        control.sweep_outputs(not_since=_SWEEP_AT_START)
+        return control
 
     def close(self) -> None:
         if self._python_hooks is not None:
             self._python_hooks.close()
         self.store.close()
+
+    def sweep_outputs(self, *, not_since: float = 0.0) -> Swept:
+        """Take away the outputs that are old (TR5), unless that was done less than `not_since` seconds ago."""
+        now = self.clock()
+        self._looked_for_old = now
+        try:
+            last = self.store.noted(_SWEPT)
+            if isinstance(last, int | float) and 0 <= now - last < not_since:
+                return Swept()
+            ttl_days = self.settings.runtime.truncation.ttl_days
+            self.store.note(_SWEPT, now)
+            return self.outputs.sweep(ttl_days)
+        except (ConfigError, StoreError, OSError):
+            return Swept()  # whoever works with the configuration or the store next says what is wrong with it
+
+    def _sweep_daily(self) -> None:
+        """A process that lives for days looks once a day, beside its work."""
+        if self.clock() - self._looked_for_old >= _DAY:
+            self._looked_for_old = self.clock()
+            sweep = partial(self.sweep_outputs, not_since=_DAY)
+            threading.Thread(target=sweep, name="holdfast-sweep", daemon=True).start()
 
     # configuration
 
@@ -130,6 +162,7 @@ class Control:
 
     def in_force(self) -> InForce:
         """The policies of the latest good configuration."""
+        self._sweep_daily()
         config = self._watcher.current()
         guarded = stamp(self.home)
         known = self._in_force
@@ -156,6 +189,7 @@ class Control:
         policies: tuple[Policy, ...] = (
             UserHooks(runtime.hooks),
             self._hooks_for(runtime.hooks),
+            StandingOrdersPolicy(),
             ModesPolicy(),
             HardLimitsPolicy(protected),
             RecoveryGate(runtime.memory),
@@ -199,6 +233,7 @@ class Control:
             language=self.language,
             memory=self.memory_facts,
             settle=self.memory_bank.settle,
+            orders=self.orders.of,
         )
 
     def memory_facts(self, vault: str) -> MemoryFacts | None:
@@ -233,7 +268,9 @@ class Control:
 
     def _keep_output(self, spill: Spill, where: Any, vault: str, at: float) -> Kept | None:
         date = time.strftime("%Y-%m-%d", time.gmtime(at))
-        kept = self.outputs.keep(spill.text, vault, date, spill.tool, spill.call_id, spill.suffix)
+        # On mobile the vault is not ours to leave files in (HK6).
+        place = vault if self.settings.runtime.profile == "desktop" else None
+        kept = self.outputs.keep(spill.text, place, date, spill.tool, spill.call_id, spill.suffix)
         return Kept(str(kept.path), kept.size, kept.sha256) if kept else None
 
     def language(self, vault: str) -> Language:

@@ -59,4 +59,4 @@ async def _upkeep(home: Home, doors: Doors, control: Control, daemon: Daemon) ->
 
 
 def _daily(control: Control) -> None:
-    control.outputs.sweep(control.settings.runtime.truncation.ttl_days)
+    control.sweep_outputs()
