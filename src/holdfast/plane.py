@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from holdfast.core import events as ev
-from holdfast.core.events import Event, ToolCall, ToolCalled, ToolCalling
+from holdfast.core.events import Event, StandingOrders, ToolCall, ToolCalled, ToolCalling
 from holdfast.core.keys import SessionId
 from holdfast.core.memory import MemoryFacts
 from holdfast.core.messages import Language, Message, Phrase, plain
@@ -93,6 +93,8 @@ class Surroundings:
     """What a vault's memory bank looks like now."""
     settle: Callable[[SessionId, str, Settle], Message] = lambda where, vault, what: plain("")
     """Carries out what the user said to a proposal, and says what came of it."""
+    orders: Callable[[str], StandingOrders] = lambda host: ""
+    """What a person has ordered for a host: panic, pause."""
 
 
 class Plane:
@@ -127,10 +129,12 @@ class Plane:
             event = replace(event, mode=_mode(session.mode))
         if vault and event.memory is None:
             event = replace(event, memory=self._with.memory(vault))
+        if session is not None and (orders := self._with.orders(session.host)):
+            event = replace(event, orders=orders)
         if isinstance(event, ev.ModeChanged) and session is not None:
             self._switch_mode(session.id.session, event.to)
         for _ in range(_CONFLICT_TRIES):
-            known = self._recall(event)
+            known = self._recall(event) if not event.orders else None
             if known is not None:
                 return known
             try:
@@ -170,7 +174,7 @@ class Plane:
                 states[policy.name] = after
             verdicts.append(verdict)
             judged = self._rewritten(judged, verdict, vault)
-        merged = merge(verdicts, event.mode, interactive=event.interactive)
+        merged = merge(verdicts, event.mode, interactive=event.interactive, paused=event.orders == "paused")
         outcome = from_merged(merged, event.id)
         if isinstance(judged, ToolCalling) and isinstance(event, ToolCalling) and judged.call.input != event.call.input:
             outcome = replace(outcome, input=judged.call.input)
@@ -392,6 +396,8 @@ def _tool_entry(event: ToolCalling, outcome: Outcome) -> Mapping[str, Any]:
     entry["accesses"] = [access.to_dict() for access in call.accesses]
     entry["readOnly"] = call.reading is not None and call.reading.read_only
     entry["interactive"] = event.interactive
+    if event.orders:
+        entry["orders"] = event.orders
     if deciding is not None:
         entry["policy"] = deciding.policy
         entry["reason"] = deciding.why.text()

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 StartSource = Literal["startup", "resume", "clear", "compact", "fork"]
 Trigger = Literal["auto", "manual"]
 Answer = Literal["once", "always", "for_a_while", "deny"]
+StandingOrders = Literal["", "panic", "paused"]
+"""`panic`: nothing runs any more; `paused`: Holdfast only watches, apart from the hard limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class _Event:
     """False when nobody can be asked: an ask becomes a deny (PE9)."""
     memory: MemoryFacts | None = None
     """What the vault's memory bank looks like now; None where there is no vault."""
+    orders: StandingOrders = ""
+    """What a person has ordered for everything that happens now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

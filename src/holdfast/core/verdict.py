@@ -208,7 +208,16 @@ def apply_mode(finding: Finding, mode: Mode) -> Finding:
     return replace(finding, decision="allow", lifted=True)
 
 
-def merge(verdicts: Iterable[Verdict], mode: Mode = "agent", *, interactive: bool = True) -> Merged:
+def stand_aside(finding: Finding) -> Finding:
+    """While a person has paused Holdfast only the hard limits hold; what would have been decided stays on record."""
+    if finding.hard or finding.decision == "allow":
+        return finding
+    return replace(finding, decision="allow", lifted=True)
+
+
+def merge(
+    verdicts: Iterable[Verdict], mode: Mode = "agent", *, interactive: bool = True, paused: bool = False
+) -> Merged:
     """Weigh all verdicts: hard deny > deny > ask > allow; on a tie the earlier finding decides.
 
     Where nobody can be asked an ask is a deny with a reason, never a hang (PE9).
@@ -238,6 +247,8 @@ def merge(verdicts: Iterable[Verdict], mode: Mode = "agent", *, interactive: boo
         history = verdict.history if verdict.history is not None else history
         params = verdict.model_params if verdict.model_params is not None else params
         system = verdict.system if verdict.system is not None else system
+    if paused:
+        findings = list(map(stand_aside, findings))
     if not interactive:
         findings = [
             replace(f, decision="deny", next_step=f.next_step or UNATTENDED()) if f.decision == "ask" else f
