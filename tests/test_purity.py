@@ -21,7 +21,7 @@ THIRD_PARTY = {"core": set(), "shell": {"tree_sitter", "tree_sitter_bash"}, "pol
 # fmt: off
 WORLDLY_MODULES = {
     "asyncio", "concurrent", "contextvars", "ctypes", "dbm", "fcntl", "fileinput", "getpass", "glob", "http",
-    "importlib", "io", "locale", "logging", "mmap", "multiprocessing", "os", "pathlib", "pickle", "platform", "queue",
+    "io", "locale", "logging", "mmap", "multiprocessing", "os", "pathlib", "pickle", "platform", "queue",
     "random", "resource", "sched", "secrets", "select", "selectors", "shelve", "shutil", "signal", "smtplib",
     "socket", "socketserver", "sqlite3", "ssl", "subprocess", "tempfile", "threading", "time", "urllib.request",
     "uuid", "webbrowser", "zoneinfo",
