@@ -13,6 +13,7 @@ from holdfast.chain.reach import ThreadReach, UserReach, VaultReach
 from holdfast.chain.recall import MOST_TOKENS, Recall
 from holdfast.chain.recall_tools import RECALL_TOOLS, answer, recall_for, recall_tools
 from holdfast.core.events import ContextMeasured
+from holdfast.core.keys import SessionId
 from holdfast.core.tokens import estimate
 from holdfast.store.json_text import to_json
 
@@ -162,13 +163,14 @@ def test_SC5_a_long_invocation_is_paged(scene):
 
 
 def test_SC5_a_chain_of_very_many_sessions_is_capped(scene, recall):
-    for _ in range(150):
-        where = scene.arrive("h1", source=None).session.id
-        scene.seal(where)
+    first = scene.arrive("h1").session
+    for number in range(150):
+        where = SessionId(first.id.key, f"old-{number}")
+        scene.store.open_session(replace(first, id=where, state="sealed", started_at=scene.clock.advance(1)))
     answer_ = recall.list_session_chain(ThreadReach(scene.store, where.key))
     assert estimate(to_json(answer_)) <= MOST_TOKENS
-    assert answer_["sessions"][-1]["number"] == 150
-    assert answer_["leftOut"] + len(answer_["sessions"]) == 150
+    assert answer_["sessions"][-1]["number"] == 151
+    assert answer_["leftOut"] + len(answer_["sessions"]) == 151
 
 
 # Wrong questions.

@@ -82,6 +82,7 @@ async def _serve_http(context: Context, recall: Any, port: int) -> None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
+            listener.listen()
         except OSError as error:
             raise Failure(f"port {port} cannot be used: {error.strerror}; give another by --port", EXIT_USAGE) from None
         chosen = int(listener.getsockname()[1])
