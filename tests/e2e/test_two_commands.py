@@ -29,7 +29,7 @@ def clean_copy(tmp_path_factory) -> Path:
     return folder
 
 
-def make(folder: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], float]:
+def make(folder: Path, *arguments: str, said: str = "") -> tuple[subprocess.CompletedProcess[str], float]:
     home = folder.parent / "home"
     home.mkdir(exist_ok=True)
     passed_on = {name: value for name, value in os.environ.items() if name.upper().startswith(NETWORK_VARIABLES)}
@@ -41,7 +41,7 @@ def make(folder: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str
         ["make", *arguments],
         cwd=folder,
         env=passed_on | clean,
-        stdin=subprocess.DEVNULL,
+        input=said,
         capture_output=True,
         text=True,
         timeout=500,
@@ -50,11 +50,16 @@ def make(folder: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str
     return run, time.monotonic() - started
 
 
-def test_make_run_sets_up_and_starts(clean_copy):
-    first, _ = make(clean_copy, "run", "ARGS=--help")
+def test_make_run_sets_up_and_runs_the_chat(clean_copy):
+    first, _ = make(clean_copy, "run")
     assert first.returncode == 0, first.stdout + first.stderr
-    assert "Usage: holdfast chat" in first.stdout
+    assert "Nothing was said" in first.stderr, "with nobody at the keyboard it ends by itself, and says so"
     assert list((clean_copy / ".venv").glob("lib/*/site-packages/agents/__pycache__/*.pyc")), "bytecode is not compiled"
+
+    said, _ = make(clean_copy, "run", said="write a file notes.txt with hello\nread notes.txt\n")
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert (clean_copy / "notes.txt").read_text().strip() == "hello"
+    assert "hello" in said.stdout
 
     second, seconds = make(clean_copy, "run", "ARGS=--help")
     assert second.returncode == 0, second.stdout + second.stderr

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.core.messages import Language
 from holdfast.doors.chat_card import card_of, key_line
 from holdfast.doors.chat_view import PlainView
+from holdfast.doors.chat_words import NOTHING_SAID
 from holdfast.doors.lazy_group import EXIT_INTERRUPTED, EXIT_PROBLEM, EXIT_REFUSED, EXIT_WAITING
 
 if TYPE_CHECKING:
@@ -40,11 +41,12 @@ def chat_from_lines(wanted: Wanted, lines: Iterable[str], language: Language) ->
 
     async def sitting() -> int:
         engine: Engine | None = None
-        worst = 0
+        worst, spoken = 0, False
         try:
             for line in lines:
                 if not line.strip():
                     continue
+                spoken = True
                 if line.strip() in ("/quit", "/exit"):
                     break
                 if engine is None:
@@ -58,6 +60,8 @@ def chat_from_lines(wanted: Wanted, lines: Iterable[str], language: Language) ->
         finally:
             if engine is not None:
                 await engine.close()
+        if not spoken:
+            view.say(NOTHING_SAID().text(language))
         return worst
 
     view = PlainView(language)

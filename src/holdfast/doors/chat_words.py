@@ -9,6 +9,12 @@ WELCOME = Phrase(
     "Holdfast {version} in {vault}\nmodel {model} · /help lists the commands, Ctrl-D ends",
     "Holdfast {version}，目录 {vault}\n模型 {model} · /help 查看命令，Ctrl-D 结束",
 )
+NOTHING_SAID = Phrase(
+    "chat.nothing_said",
+    "Nothing was said: this is no terminal, and no line came in. Start it at a terminal to talk, or pipe messages in, "
+    "one a line.",
+    "没有收到消息：这里不是终端，输入也为空。请在终端中启动以进行对话，或通过管道逐行输入消息。",
+)
 LOADING = Phrase("chat.loading", "loading the libraries ...", "正在加载组件……")
 FULL_ACCESS = Phrase(
     "chat.full_access",
