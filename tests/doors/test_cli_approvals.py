@@ -67,12 +67,16 @@ def test_PE6_a_second_answer_is_told_who_was_first(home, tmp_path):
     assert holdfast(home, "approvals", "answer", outcome.approval, "deny", "-m", "not now").exit_code == 0
     late = holdfast(home, "approvals", "answer", outcome.approval, "once")
     assert late.exit_code != 0
-    assert "already decided" in late.output
+    assert "already decided: deny by local" in late.output
+    card = holdfast(home, "approvals", "show", outcome.approval).output
+    assert "deny by local: not now" in card
+    assert "holdfast approvals answer" not in card
     control.close()
 
 
 def test_PE7_a_compound_command_can_only_be_once(home, tmp_path):
     control, _, outcome = ask(home, tmp_path, "git status && make")
+    assert "once|deny" in holdfast(home, "approvals", "show", outcome.approval).output
     refused = holdfast(home, "approvals", "answer", outcome.approval, "always")
     assert refused.exit_code != 0
     assert "only be answered once" in refused.output

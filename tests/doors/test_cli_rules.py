@@ -158,7 +158,8 @@ def test_AU3_why_names_the_rule_and_the_command_that_changes_it(recorded):
     assert "approval" in told["decidedBy"]
     assert "holdfast rules add deny read vault:/a.md" in run("why", read)
     assert "outsideEdit ask" in run("why", write)
-    assert "this limit holds in every mode" in run("why", hard)
+    (limit,) = data("why", hard)
+    assert limit["change"] == ["nothing does; this limit holds in every mode and under every rule"]
     assert "nothing is recorded about 'nothing'" in run("why", "nothing", code=1)
 
 
@@ -170,7 +171,16 @@ def test_AU3_why_names_the_rule_to_remove(place, recorded):
     control.plane.handle(event)
     control.close()
     (told,) = data("why", "later")
-    assert told["change"][0].startswith("holdfast rules remove 0")
+    # an allow would stand above the deny and change nothing, so it is not offered
+    assert told["change"] == ["holdfast rules remove 0   (takes the rule away)"]
+    # the rule is named by the number it has now, not by the one it had then
+    run("rules", "add", "ask", "read", "vault:/b.md")
+    (told,) = data("why", "later")
+    number = next(rule["index"] for rule in data("rules", "list") if rule["pattern"] == "vault:/a.md")
+    assert told["change"] == [f"holdfast rules remove {number}   (takes the rule away)"]
+    assert number == 1
+    run("rules", "remove", str(number))
+    assert "taken out of the configuration since" in run("why", "later")
 
 
 def test_AU3_simulate_shows_what_would_change(place, recorded):

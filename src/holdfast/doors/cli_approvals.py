@@ -130,9 +130,17 @@ def _card(approval: Approval) -> list[str]:
     lines += [f"  {f['why']['en']}" for f in approval.question.get("findings", ()) if f["decision"] != "allow"]
     for proposal in approval.question.get("proposals", ())[:3]:
         lines += [f"  always would write: {rule['domain']} {rule['pattern']}" for rule in proposal["rules"]]
-    if not approval.question.get("proposals"):
-        lines.append("  it can only be answered once")
-    lines.append(f"  answer: holdfast approvals answer {approval.id[:12]} once|always|while|deny")
+    choices = "once|always|while|deny"
+    if approval.policy != "permission":
+        choices = "once|always|deny" if approval.policy == "doom_loop" else "once|deny"
+    elif not approval.question.get("proposals"):
+        lines.append("  it can only be answered once: no rule would mean the same thing next time")
+        choices = "once|deny"
+    if approval.status == "pending":
+        lines.append(f"  answer: holdfast approvals answer {approval.id[:12]} {choices}")
+    else:
+        said = f" {approval.answer} by {approval.answered_by}" if approval.answer else ""
+        lines.append(f"  {approval.status}{said}" + (f": {visible(approval.message)}" if approval.message else ""))
     return lines
 
 

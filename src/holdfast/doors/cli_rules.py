@@ -197,7 +197,7 @@ def templates(context: Context, switch_on: str | None, switch_off: str | None, a
 
         set_value(context.home.config, ("agents", "runtime", "permission", "templates"), wanted)
     rows = [
-        ("on" if name in wanted else "off", name, f"{len(template.rules)} rules", template.about().text())
+        ("on" if name in wanted else "off", name, _counted(len(template.rules)), template.about().text())
         for name, template in TEMPLATES.items()
     ]
     data = [
@@ -223,7 +223,8 @@ def why(context: Context, event: str, as_json: bool) -> None:
         raise Failure(f"nothing is recorded about {event!r}; `holdfast audit show` lists what is")
     from holdfast.doors.why import explanation
 
-    told = [explanation(entry, str(context.config.path)) for entry in found]
+    own = [rule for rule in context.config.rules if rule.source == str(context.config.path)]
+    told = [explanation(entry, own) for entry in found]
     text = [line for number, one in enumerate(told) for line in (*([""] if number else []), *one.lines())]
     emit([one.to_dict() for one in told], text, as_json)
     if all(one.decision == "" for one in told):
@@ -247,6 +248,10 @@ def _roles(rules: Sequence[Rule], finding: Finding) -> Iterator[tuple[str, Rule]
     position = next((i for i, rule in enumerate(rules) if rule.ref() == finding.rule), -1)
     for i, rule in enumerate(rules):
         yield ("decides" if i == position else "does not count" if i < position else "shadowed"), rule
+
+
+def _counted(rules: int) -> str:
+    return "1 rule" if rules == 1 else f"{rules} rules"
 
 
 def _place(rule: Rule) -> str:

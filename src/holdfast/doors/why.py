@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.core.patterns import escaped
+from holdfast.core.patterns import Rule, escaped
 from holdfast.core.targets import Target
 from holdfast.doors.output import moment, visible
 
@@ -55,8 +55,8 @@ class Explanation:
         }
 
 
-def explanation(entry: Mapping[str, Any], own_file: str) -> Explanation:
-    """`own_file` is the configuration whose rules the user can change."""
+def explanation(entry: Mapping[str, Any], own: Sequence[Rule]) -> Explanation:
+    """`own` are the rules of the user's file as it is now: the record may name a place that has changed since."""
     findings = [f for f in entry.get("findings", ()) if isinstance(f, Mapping)]
     rule = entry.get("rule") or {}
     place = f"{rule['source']}:{rule['line']}" if rule.get("line") else rule.get("source", "")
@@ -74,7 +74,7 @@ def explanation(entry: Mapping[str, Any], own_file: str) -> Explanation:
         others=tuple(
             f"{f.get('policy')}: {f.get('decision')}, {_text(f)}" for f in findings if _text(f) != reason and _text(f)
         ),
-        change=tuple(_changes(entry, own_file)),
+        change=tuple(dict.fromkeys(_changes(entry, own))),
     )
 
 
@@ -99,37 +99,50 @@ def _text(finding: Mapping[str, Any]) -> str:
     return str(why.get("en", "")) if isinstance(why, Mapping) else ""
 
 
-def _changes(entry: Mapping[str, Any], own_file: str) -> Iterator[str]:
+def _changes(entry: Mapping[str, Any], own: Sequence[Rule]) -> Iterator[str]:
     if entry.get("answer") or "tool" not in entry:
         return
-    for finding in entry.get("findings", ()):
-        if finding.get("decision") != entry.get("decision") and not finding.get("lifted"):
-            continue
-        yield from _change(finding, own_file)
-
-
-def _change(finding: Mapping[str, Any], own_file: str) -> Iterator[str]:
-    if finding.get("hard"):
+    deciding = [
+        finding
+        for finding in entry.get("findings", ())
+        if finding.get("decision") == entry.get("decision") or finding.get("lifted")
+    ]
+    if any(finding.get("hard") for finding in deciding):
         yield "nothing does; this limit holds in every mode and under every rule"
         return
+    for finding in deciding:
+        yield from _change(finding, own)
+
+
+def _change(finding: Mapping[str, Any], own: Sequence[Rule]) -> Iterator[str]:
     if finding.get("policy") != "permission":
         yield f"{finding.get('policy')} decided, not a rule; see its settings with `holdfast config show`"
         return
     target = str(finding.get("target", ""))
-    rule = finding.get("rule") or {}
     if _REDACTED in target:
         yield "the target was redacted, so no rule can be named for it"
         return
-    if rule.get("source") == own_file and rule.get("index") is not None and finding.get("decision") != "allow":
-        yield f"holdfast rules remove {rule['index']}   (takes the rule away)"
+    decision, rule = finding.get("decision"), finding.get("rule") or {}
+    if str(rule.get("source", "")).startswith("/") and decision != "allow":
+        yield _removal(rule, own)
+        if decision == "deny":
+            return  # an allow is written above the user's denies, so it would change nothing
     if _code(finding) == "permission.outside_edit":
         yield "holdfast config set agents.runtime.permission.outsideEdit ask   (edits outside the vault ask)"
-    wanted = "deny" if finding.get("decision") == "allow" else "allow"
+    wanted = "deny" if decision == "allow" else "allow"
     try:
         pattern = escaped(Target.parse(target))
     except ValueError:
         return
     yield f"holdfast rules add {wanted} {finding.get('domain')} {shlex.quote(pattern)}"
+
+
+def _removal(rule: Mapping[str, Any], own: Sequence[Rule]) -> str:
+    wanted = (rule.get("domain"), rule.get("pattern"), rule.get("decision"))
+    for known in own:
+        if (known.domain, known.pattern, known.decision) == wanted:
+            return f"holdfast rules remove {known.index}   (takes the rule away)"
+    return "nothing is needed; the rule has been taken out of the configuration since"
 
 
 def _code(finding: Mapping[str, Any]) -> str:

@@ -200,7 +200,8 @@ class AlreadyDecided(StoreError):
     """An approval that was answered, has expired or was cancelled before."""
 
     def __init__(self, approval: Approval) -> None:
-        super().__init__(f"approval {approval.id!r} is already decided: {approval.status}")
+        how = f"{approval.answer} by {approval.answered_by or 'somebody'}" if approval.answer else approval.status
+        super().__init__(f"approval {approval.id!r} is already decided: {how}")
         self.approval = approval
 
 
