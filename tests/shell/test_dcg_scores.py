@@ -11,7 +11,7 @@ import pytest
 from holdfast.shell import read_command
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "dcg"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the outside data is not on this machine")
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="corpus: shared/data/dcg is not beside the checkout")
 LEFT_OUT = ("future_packs.toml", "regex_worst_case.toml")
 
 

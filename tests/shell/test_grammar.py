@@ -86,7 +86,7 @@ def test_text_that_bash_refuses(text: str) -> None:
     assert not reading.read_only
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="installable: bash")
 def test_bash_agrees_on_what_is_a_command() -> None:
     """The labelled set and the constructs, one `bash -n` for each."""
     lines = (Path(__file__).parent / "everyday.jsonl").read_text("utf-8").splitlines()

@@ -84,10 +84,10 @@ NASTY = [
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
 def test_PE5_hostile_input_is_answered_soon(text: str) -> None:
     best = 1.0
-    for _ in range(2):  # the shorter of two: other work on the machine is not ours
-        started = time.perf_counter()
+    for _ in range(2):  # our own time, and the shorter of two: other work on the machine is not ours
+        started = time.thread_time()
         reading = read_command(text, cwd="/w", home="/h")
-        best = min(best, time.perf_counter() - started)
+        best = min(best, time.thread_time() - started)
     assert best < 0.05 or reading.unknown
     assert best < 0.25
     assert not (reading.read_only and reading.unknown)
