@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import statistics
 import subprocess
 import sys
 import threading
@@ -27,6 +28,19 @@ def test_the_client_imports_almost_nothing():
     after = subprocess.run([*BARE, "-c", IMPORT_IT + listing], capture_output=True, text=True, check=True)
     added = set(eval(after.stdout)) - set(eval(before.stdout))
     assert added <= ALLOWED_MODULES
+
+
+@pytest.mark.alone
+def test_importing_the_client_adds_at_most_40_ms():
+    def seconds(code):
+        begun = time.perf_counter()
+        subprocess.run([*BARE, "-c", code], check=True, timeout=60)
+        return time.perf_counter() - begun
+
+    seconds("pass"), seconds(IMPORT_IT)
+    pairs = [(seconds("pass"), seconds(IMPORT_IT)) for _ in range(20)]
+    bare, client = (statistics.median(times) for times in zip(*pairs, strict=True))
+    assert client - bare <= 0.040, f"{(client - bare) * 1000:.1f} ms on top of {bare * 1000:.1f} ms"
 
 
 @contextmanager

@@ -51,6 +51,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @each_server
 @each_form
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
