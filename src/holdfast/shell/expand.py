@@ -22,6 +22,8 @@ MAX_FIELDS = 1024
 MAX_FIELD_LENGTH = 65536
 MAX_PATTERN_TEXT = 512
 
+_SUBSCRIPT = Lazy(r"\w\[[^\]]*(?:\$\(|`|\$\{[^}]*@P)")
+_NAME = Lazy(r"[A-Za-z_]\w*")
 _GLOB = Lazy(r"[*?\[]")
 _ABSOLUTE_VARIABLES = frozenset(("HOME", "PATH", "PWD", "SHELL", "OLDPWD", "TMPDIR", "BASH"))
 
@@ -50,6 +52,11 @@ class Output:
 
 
 Value = Field | list[Field]
+
+
+def hides_command(value: Field) -> bool:
+    """`'a[$(cmd)]'`: where a number or a name is expected, bash runs what stands in the subscript."""
+    return not value.dynamic and "[" in value.text and _SUBSCRIPT.search(value.text) is not None
 
 
 @dataclass(slots=True)
@@ -87,8 +94,12 @@ class Scope:
 class Expander:
     """Expands words in a scope; `run` visits a substitution and tells what it prints."""
 
-    def __init__(self, run: Callable[[Substitution, Scope], Output]) -> None:
+    def __init__(
+        self, run: Callable[[Substitution, Scope], Output], evaluate: Callable[[str | None, Scope], None]
+    ) -> None:
         self.run = run
+        self.evaluate = evaluate
+        """Called with text whose substitutions the shell runs although it came from a value; None: not known."""
 
     def fields(self, words: list[Word], scope: Scope) -> list[Field]:
         result: list[Field] = []
@@ -196,12 +207,18 @@ class Expander:
             for inner in part.parts:
                 if not isinstance(inner, Literal):
                     self._values(inner, scope, False)
+            for used in _NAME.findall(part.source) if scope.variables else ():
+                known = scope.variables.get(used)
+                if isinstance(known, Field) and hides_command(known):
+                    self.evaluate(known.text, scope)
             return [Field(part.source, dynamic=True)]
         return self._variable(part, scope, name)
 
     def _variable(self, part: Variable, scope: Scope, name: bool) -> list[Field]:
         found = self._lookup(part, scope)
         if part.prefix == "!" and isinstance(found, Field) and not found.dynamic and found.text:
+            if hides_command(found):  # `${!r}` with r='a[$(cmd)]'
+                self.evaluate(found.text, scope)
             found = self._lookup(Variable(found.text, part.quoted, part.source), scope)
         elif part.prefix == "!" and not isinstance(found, Field):
             found = None
@@ -254,6 +271,8 @@ class Expander:
             if operator in (":=", "="):
                 scope.variables[part.name] = default
             return [default]
+        if operator == "@" and argument is not None and argument.raw == "P":
+            self.evaluate(single.text if single is not None and not single.dynamic else None, scope)
         if operator in (":+", "+"):
             if found is None:  # set or not: the word may be used
                 return [Field(default.text, dynamic=True, taint=default.taint)]

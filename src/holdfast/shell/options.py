@@ -106,6 +106,11 @@ def _cluster(
             result.add(name, None)
             continue
         rest = text[at:]
+        if role == "?num":  # perl -l012ne: only digits belong to it
+            digits = len(rest) - len(rest.lstrip("0123456789"))
+            result.add(name, Field(rest[:digits]) if digits else None)
+            at += digits
+            continue
         if rest:
             result.add(name, Field(rest.removeprefix("="), current.dynamic, current.glob, current.taint))
         elif not role.startswith("?") and index < len(fields):
@@ -127,15 +132,16 @@ def _complete(name: str, known: frozenset[str]) -> str:
 
 # Words in the name of an option that say that the program does more than read.
 _ACTS = frozenset(
-    "ackrc add agent apply bind browser build bump bundle clear cmd command commit compile config convert copy create"
-    " cursor daemon debug debugger decrypt define delete destroy diagnostic disable dotfile download dry dump edit"
-    " editor enable encrypt engine erase eval exec execute export expr extract filter fix flush generate heapprof"
-    " history hook hookdir hooks httpd import init inplace inspect install interactive kill kubeconfig lesskey link"
-    " listen load loader log logfile macros migrate module move off on out outdir outfile outpath output outputdir"
-    " overlay overwrite pager persist photo plugin plugins post pre preload prof profile program provider proxycommand"
-    " publish purge push python rcfile rebuild record redirect remove rename renderer repair report require reset"
-    " restore rotate rsh run save script send serve server set setopt shell sign split ssh store tool toolexec trace"
-    " uninstall update upgrade upload vacuum vettool viewer web wipe wrapper write".split()
+    "ackrc add agent apply bind browser build bump bundle clear cmd command commit compile config convert copy"
+    " create cursor daemon debug debugger decrypt define delete destroy diagnostic disable dotfile download dry dump"
+    " edit editor enable encrypt engine erase eval exec execute export expr extract filter fix flush generate"
+    " heapprof history hook hookdir hooks httpd import init inplace inspect install interactive kill kubeconfig"
+    " lesskey link listen load loader log logfile macros migrate module move off on out outdir outfile outpath"
+    " output outputdir overlay overwrite pager persist photo place plugin plugins post pre preload prof profile"
+    " program provider proxycommand publish purge push python rcfile rebuild record redirect remove rename renderer"
+    " repair report require reset restore rotate rsh run save script send serve server set setopt shell sign split"
+    " ssh store tool toolexec trace uninstall update upgrade upload vacuum vettool viewer web wipe wrapper"
+    " write".split()
 )
 # The same words in names that are known to be harmless in the programs that have them.
 _SHOWS = Lazy(

@@ -21,6 +21,7 @@ from holdfast.shell.expand import (
     Field,
     Output,
     Scope,
+    hides_command,
 )
 from holdfast.shell.parse import Parser
 from holdfast.shell.record import Context, Record
@@ -41,6 +42,10 @@ from holdfast.shell.words import MAX_STEPS
 
 MAX_VISITS = 3000
 _LOOP_VALUES = 8
+# Builtins that take names of variables or numbers: both may have a subscript, which is evaluated.
+_TAKES_NAMES = frozenset(
+    ("test", "[", "let", "declare", "typeset", "local", "export", "readonly", "read", "mapfile", "readarray", "printf")
+) | frozenset(("unset", "wait", "getopts", "((", "return", "exit", "shift", "break", "continue", "ulimit"))
 NOTHING = Output("")
 UNSEEN = Output(None)
 
@@ -48,7 +53,7 @@ UNSEEN = Output(None)
 class Walker(Caller):
     def __init__(self, table: CommandTable, record: Record) -> None:
         super().__init__(table, record)
-        self.expander = Expander(self.substitution)
+        self.expander = Expander(self.substitution, self.evaluate)
         self.visits = MAX_VISITS
         self.parse_budget = [MAX_STEPS]
         self.context = Context()
@@ -124,6 +129,16 @@ class Walker(Caller):
         output = self.visit(part.script, scope.copy(), UNSEEN if part.direction == ">" else NOTHING, context)
         self.context = saved
         return output
+
+    def evaluate(self, text: str | None, scope: Scope) -> None:
+        """A value that the shell expands once more: `${x@P}`, a subscript in arithmetic."""
+        if text is None:
+            self.record.cannot_know("a value is expanded as a prompt, with the commands in it")
+            return
+        context = self.context.through("a value")
+        self.run_text('echo "' + text.replace('"', '\\"') + '"', scope.copy(), UNSEEN, context)
+        if "$(" in text or "`" in text:
+            self.record.finding("dangerous", "hides", how="a command stands inside a value")
 
     # -- compound commands --------------------------------------------------------------------------
 
@@ -224,7 +239,9 @@ class Walker(Caller):
 
     def _arith(self, node: Compound, scope: Scope, stdin: Output, context: Context) -> Output:
         for word in node.words or ():
-            self.expander.single(word, scope)
+            value = self.expander.single(word, scope)
+            if hides_command(value):
+                self.evaluate(value.text, scope)
         return NOTHING
 
     _cond = _arith
@@ -266,6 +283,10 @@ class Walker(Caller):
                 self.emptied(sink, context)
             # `> file` alone empties it
             return self.into(sink, NOTHING, scope) if not node.words else UNSEEN
+        if fields[0].text in _TAKES_NAMES:
+            for value in fields[1:]:
+                if hides_command(value):
+                    self.evaluate(value.text, scope)
         environment = {a.name: v for a, v in assignments if isinstance(v, Field)}
         if sink is not None:
             context = replace(context, shown=False)

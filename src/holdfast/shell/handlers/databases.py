@@ -27,9 +27,7 @@ _REDIS_READS = Lazy(
 # Of the commands that have subcommands, those that only tell.
 _REDIS_SUBCOMMANDS = {
     "CLIENT": frozenset("LIST INFO ID GETNAME GETREDIR TRACKINGINFO HELP".split()),
-    "CLUSTER": frozenset(
-        "INFO NODES SLOTS SHARDS KEYSLOT COUNTKEYSINSLOT GETKEYSINSLOT MYID LINKS HELP".split()
-    ),
+    "CLUSTER": frozenset("INFO NODES SLOTS SHARDS KEYSLOT COUNTKEYSINSLOT GETKEYSINSLOT MYID LINKS HELP".split()),
     "SLOWLOG": frozenset("GET LEN HELP".split()),
     "MEMORY": frozenset("USAGE STATS DOCTOR MALLOC-STATS HELP".split()),
     "LATENCY": frozenset("LATEST HISTORY DOCTOR GRAPH HISTOGRAM HELP".split()),

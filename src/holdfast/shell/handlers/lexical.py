@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from holdfast.shell.handlers.code_words import SAFE_WORDS, blank, unknown_words
 from holdfast.shell.lazy import Lazy
 
 if TYPE_CHECKING:
@@ -136,11 +137,46 @@ def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> N
     if dynamic:
         sink.unknown(f"the {language} program holds values of the shell")
     elif understood:
-        for match in _CALL.finditer(_blank_strings(code)):
-            if not _SAFE_CALL.match(match[1]):
-                sink.unknown(f"the {language} program calls {match[1]}")
-                break
+        _unproven(language, code, sink)
         _foreign_modules(language, code, sink)
+
+
+def _unproven(language: str, code: str, sink: CodeSink) -> None:
+    """Everything that the program calls must be known to change nothing; otherwise it is unknown."""
+    blanked = blank(language, code)
+    text = blanked.text
+    if blanked.strange:
+        sink.unknown(f"the {language} program holds {blanked.strange}")
+    for match in _CALL.finditer(text):
+        if not _SAFE_CALL.match(match[1]):
+            sink.unknown(f"the {language} program calls {match[1]}")
+            return
+    if language in SAFE_WORDS:
+        word = next(unknown_words(language, text), "")
+        if word:
+            sink.unknown(f"the {language} program uses {word}")
+    elif (found := _INDIRECT[language].search(text)) is not None:
+        sink.unknown(f"the {language} program calls what is not known before it runs ({found[0].strip()!r})")
+
+
+# Calls whose name is computed, passed on as a value, or made without parentheses.
+_INDIRECT = {
+    "node": Lazy(
+        r"[\])]\s*\((?!\s*\w*\s*(?:,\s*\w+\s*)*\)\s*=>)|[\w)\]]\s*`|\[\s*[\"'`]\s*[\"'`]\s*\]\s*\(|\bnew\s+(?!Date|Set|Map|Array|RegExp"
+        r"|Error|Intl|URL|Uint\w+|Number|String|Object|Promise)\w+|\b(?:require|fs|process|module|global\w*)\b[^;\n]{0,40}?\)?\s*\["
+        r"|\b(?:mkdir|rename|symlink|link|copyFile|cp|chmod|chown|utimes|lutimes|truncate|write\w*|append\w*|createWriteStream"
+        r"|mkdtemp|opendir|watch|open|rm|rmdir|unlink|exec\w*|spawn\w*|fork|kill|chdir|binding|dlopen|setuid)(?:Sync)?\b"
+        r"|\bprocess\s*\.\s*(?:kill|chdir|abort|dlopen|binding|mainModule|setuid|setgid|umask)\b"
+    ),
+    "php": Lazy(
+        r"\b(?:include|require)(?:_once)?\b|\barray_(?:map|walk\w*|filter|reduce|u\w+)\b|\bu[ak]?sort\b|call_user_func|register_"
+        r"|`|[\])}]\s*\(|\bnew\b|::|->\s*\$"
+    ),
+    "lua": Lazy(
+        r"[\])]\s*[({\"']|\b(?:dofile|loadfile|load|loadstring|require|setmetatable|debug|package|_G|_ENV|io\.popen"
+        r"|os\.(?!time|date|clock|getenv|difftime)\w+|io\.(?!read|lines|write|stdout|stderr|type)\w+)\b"
+    ),
+}
 
 
 _POWERSHELL = Lazy(
@@ -189,9 +225,20 @@ def _foreign_modules(language: str, code: str, sink: CodeSink) -> None:
             if match[1] not in _SAFE_RUBY:
                 sink.unknown(f"the file or library {match[1]} is run")
     elif language == "perl":
-        for match in re.finditer(r"\buse\s+([A-Z][\w:]*)", code):
+        for match in re.finditer(r"\b(?:use|require|no)\s+([\w:./\"'-]+)", code):
             if not match[1].startswith(
                 (
+                    "strict",
+                    "warnings",
+                    "utf8",
+                    "feature",
+                    "integer",
+                    "big",
+                    "v5",
+                    "5",
+                    "open",
+                    "locale",
+                    "bytes",
                     "POSIX",
                     "List::",
                     "Data::",

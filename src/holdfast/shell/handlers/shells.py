@@ -25,9 +25,14 @@ _LOADS = {
     "perl": ("-I",),
     "ruby": ("-I",),
 }
-_PHP_SETTING = Lazy(
-    r"(?:display_errors|error_reporting|memory_limit|date\.timezone|xdebug\.mode=off)\b"
-)
+# Options by which the file is only looked at, not run.
+_CHECKS = {
+    "node": ("-c", "--check"),
+    "perl": (),  # perl -c runs BEGIN blocks
+    "ruby": ("-c",),
+    "php": ("-l", "--syntax-check"),
+}
+_PHP_SETTING = Lazy(r"(?:display_errors|error_reporting|memory_limit|date\.timezone|xdebug\.mode=off)\b")
 _SHELL_OPTIONS = {"-O": "val", "-o": "val", "+O": "val", "+o": "val", "--rcfile": "script", "--init-file": "script"}
 
 
@@ -176,7 +181,9 @@ def interpreter(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one st
     spec = call.spec
     language: str = spec["target"]
     opts: dict[str, str] = spec.get("opts", {})
-    arguments = split_arguments(call.fields, opts, spec.get("style", ""), stop_at_first=True)
+    own, rest = _own_options(call.fields) if language == "python" else (call.fields, [])
+    arguments = split_arguments(own, opts, spec.get("style", ""), stop_at_first=True)
+    arguments.positionals.extend(rest)
     call.arguments = arguments
     walker.note(call)
     by, scope, context = call.command, call.scope, call.context
@@ -227,13 +234,12 @@ def interpreter(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one st
         code = Field(text, any(v.dynamic for v in pieces), taint=taint)
         flag = next(name for name, role in opts.items() if role.startswith("code:") and arguments.has(name))
         # The words after the code are its arguments; for perl -n and ruby -n they are files it reads.
-        reads_files = language in ("perl", "ruby") and any(f in arguments.flags for f in ("-n", "-p"))
+        loops = any(f in arguments.flags for f in ("-n", "-p")) or "<>" in text
+        reads_files = language in ("perl", "ruby") and loops
         for value in arguments.positionals:
             if reads_files and re.match(r"\s*[|>+]|.*[|]\s*\Z", value.text, re.DOTALL):
                 # perl opens such a name as a command or for writing
-                walker.record.finding(
-                    "dangerous", "hides", how=f"{call.name} opens {value.text!r} as a command"
-                )
+                walker.record.finding("dangerous", "hides", how=f"{call.name} opens {value.text!r} as a command")
             if reads_files:
                 call.taint |= walker.record.reads(value, scope, context, by)
                 if in_place:
@@ -248,7 +254,7 @@ def interpreter(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one st
         return Output(None, call.taint | call.stdin.taint)
     if arguments.positionals and arguments.positionals[0].text != "-":
         target = arguments.positionals[0]
-        if "check" in spec.get("flags", "") and arguments.has("-c", "-l", "--check", "--syntax-check"):
+        if arguments.has(*_CHECKS.get(language, ())):
             walker.record.reads(target, scope, context, by)
             return Output(None)
         return walker.run_script(target, scope, call.stdin, context, by, arguments.positionals[1:], language)
@@ -266,6 +272,16 @@ def interpreter(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one st
     if stdin.taint & FROM_FILE == 0 and (context.elevated or context.escaped):
         walker.record.finding("dangerous", "escape", program=context.via[-1] if context.via else call.name)
     return Output(None, stdin.taint & FROM_SECRET)
+
+
+def _own_options(fields: list[Field]) -> tuple[list[Field], list[Field]]:
+    """What follows `-m name` and `-c code` belongs to the module or the code, options too."""
+    for index, value in enumerate(fields):
+        if re.fullmatch(r"-[A-Za-z]*[mc]", value.text):
+            return fields[: index + 2], fields[index + 2 :]
+        if not value.text.startswith("-"):
+            break
+    return fields, []
 
 
 _READING_MODULES = frozenset("json.tool tabnanny tokenize ast dis calendar this platform site sysconfig".split())

@@ -40,7 +40,7 @@ _FILES = Lazy(
 )
 # Commands of psql that run a program or a file, or send what is asked into one.
 _META = Lazy(
-    r"\\(?:g\w*\s+\S|gexec|gset|o|out|w|write|i|ir|include\w*|e|edit|ef|ev|s|copy|lo_\w+|password|setenv|cd|watch|crosstabview"
+    r"\\g\w*\s+\S|\\(?:gexec|gset|o|out|w|write|i|ir|include\w*|e|edit|ef|ev|s|copy|lo_\w+|password|setenv|cd|watch|crosstabview"
     r"|getenv|prompt|startpipeline|sendpipeline|bind)(?![A-Za-z])|\\(?:set|echo)[^\n]*`"
 )
 _DELETE = Lazy(r"\bDELETE\s+FROM\b", re.IGNORECASE)

@@ -28,6 +28,7 @@ SIDE_EFFECTS: dict[str, tuple[str, ...]] = {
     "rename|prename|perl-rename|file-rename": ("arg0~`|/[gimsx]*e[gimsxe]*$|\\(\\?\\??\\{|\\b(?:system|exec|unlink|open|qx|rename|require|do|eval)\\b",),
     "dc": ("-f|--file~^(?!-$)", "n>0"),
     "units": ("-L|--log",),
+    "gpg|gpg2": ("--status-file|--logger-file|--attribute-file|--command-file|--keyedit",),
     # the system
     "sar": ("-o",),
     "atop": ("-w",),
@@ -91,6 +92,7 @@ SIDE_EFFECTS: dict[str, tuple[str, ...]] = {
     "docker compose config|docker-compose config": ("-o|--output|--lock-image-digests",),
     "kubectx|kubens": ("n>0",),
     "k9s|lazygit|gitui|git-cola|smartgit|sourcetree": ("",),
+    "restic snapshots|restic find|restic ls|restic stats|restic diff|restic cat|restic list|restic check": ("-o|--option|--password-command",),
     _RCLONE: ("arg~^:[\\w-]+,.*=", "opt~^--(?:combined|missing-on|match|differ|error)"),
     "rclone tree": ("-o|--output",),
     "mysqladmin|mariadb-admin": ("arg~^(?:create|drop|kill|shutdown|flush|password|refresh|reload|start|stop|debug)",),
