@@ -84,7 +84,7 @@ class Holdfast:
 class Watched:
     """One host, attached."""
 
-    def __init__(self, host: CliHost, holdfast: Holdfast, *, deadline: int = 40) -> None:
+    def __init__(self, host: CliHost, holdfast: Holdfast, *, deadline: int = 40, server: bool = False) -> None:
         self.host = host
         self.holdfast = holdfast
         self.known = {session.id.session for session in holdfast.open().store.sessions(limit=1000)}
@@ -98,6 +98,7 @@ class Watched:
             token=daemon_process.token_of(holdfast.home),
             environ={"PATH": "/usr/bin:/bin", **({"CODEX_HOME": str(host.home / ".codex")} if _is_codex(host) else {})},
             names_home=True,
+            with_server=server,  # it takes a second to start, so only where it is called
         )
         attach(host.name, self.spec, at=1.0, force=True)
         if isinstance(host, Codex):

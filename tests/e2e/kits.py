@@ -29,12 +29,12 @@ class Kit:
     server_class: ClassVar[type[ScriptedServer]]
     host_class: ClassVar[type[CliHost]]
 
-    def __init__(self, folder: Path, holdfast: Holdfast, *, deadline: int = 40) -> None:
+    def __init__(self, folder: Path, holdfast: Holdfast, *, deadline: int = 40, server: bool = False) -> None:
         self.later = Later()
         self.server = self.server_class(self.later, side_reply={"summary": self.summary})
         self.server.start()
         self.host = self.host_class(folder, self.server.url)
-        self.it = Watched(self.host, holdfast, deadline=deadline)
+        self.it = Watched(self.host, holdfast, deadline=deadline, server=server)
         self.session = ""
 
     summary: ClassVar[str] = "SUMMARY"
@@ -87,6 +87,10 @@ class Kit:
     def bash(self, *commands: str) -> Turn:
         raise NotImplementedError
 
+    def own(self, tool: str, **arguments: Any) -> Turn:
+        """One of Holdfast's own tools, under this host's name for it."""
+        raise NotImplementedError
+
     def both(self, *turns: Turn) -> Turn:
         return Turn(tool_calls=tuple(call for turn in turns for call in turn.tool_calls))
 
@@ -114,6 +118,9 @@ class ClaudeCodeKit(Kit):
     def bash(self, *commands: str) -> Turn:
         return self.calls(*(("Bash", {"command": command}) for command in commands))
 
+    def own(self, tool: str, **arguments: Any) -> Turn:
+        return self.calls((f"mcp__holdfast__{tool}", arguments))
+
 
 class CodexKit(Kit):
     name = "codex"
@@ -129,6 +136,9 @@ class CodexKit(Kit):
 
     def bash(self, *commands: str) -> Turn:
         return self.calls(*(("exec_command", {"cmd": command}) for command in commands))
+
+    def own(self, tool: str, **arguments: Any) -> Turn:
+        return Turn(tool_calls=(ToolUse(tool, arguments, namespace="mcp__holdfast"),))
 
 
 class GeminiKit(Kit):
@@ -146,6 +156,9 @@ class GeminiKit(Kit):
     def bash(self, *commands: str) -> Turn:
         return self.calls(*(("run_shell_command", {"command": command}) for command in commands))
 
+    def own(self, tool: str, **arguments: Any) -> Turn:
+        return self.calls((f"mcp_holdfast_{tool}", arguments))
+
 
 class OpenCodeKit(Kit):
     """One warm server for all prompts of a kit: a `run` of its own takes six seconds."""
@@ -154,8 +167,8 @@ class OpenCodeKit(Kit):
     server_class = ChatCompletionsServer
     host_class = OpenCode
 
-    def __init__(self, folder: Path, holdfast: Holdfast, *, deadline: int = 40) -> None:
-        super().__init__(folder, holdfast, deadline=deadline)
+    def __init__(self, folder: Path, holdfast: Holdfast, *, deadline: int = 40, server: bool = False) -> None:
+        super().__init__(folder, holdfast, deadline=deadline, server=server)
         self._serve: OpenCodeServe | None = None
 
     @property
@@ -181,6 +194,9 @@ class OpenCodeKit(Kit):
 
     def bash(self, *commands: str) -> Turn:
         return self.calls(*(("bash", {"command": command, "description": "d"}) for command in commands))
+
+    def own(self, tool: str, **arguments: Any) -> Turn:
+        return self.calls((f"holdfast_{tool}", arguments))
 
 
 KITS: dict[str, type[Kit]] = {kit.name: kit for kit in (ClaudeCodeKit, OpenCodeKit, CodexKit, GeminiKit)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,11 +28,21 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Show the differen
 @scope_option
 @dry_run_option
 @click.option("--force", is_flag=True, help="Also where the program is not found.")
+@click.option(
+    "--mcp/--no-mcp", "with_server", default=True, help="With recall and memory over MCP [default], or without."
+)
 @click.option("--list", "listing", is_flag=True, help="Show what is attached.")
 @json_option
 @pass_context
 def attach(
-    context: Context, host: str | None, for_user: bool, dry_run: bool, force: bool, listing: bool, as_json: bool
+    context: Context,
+    host: str | None,
+    for_user: bool,
+    dry_run: bool,
+    force: bool,
+    with_server: bool,
+    listing: bool,
+    as_json: bool,
 ) -> None:
     """Put a coding agent under control: claude-code, opencode, codex or gemini.
 
@@ -45,7 +56,7 @@ def attach(
     from holdfast.hosts.attach.json_file import AttachError
     from holdfast.hosts.attach.service import attach as attach_host
 
-    spec = _spec(context, "user" if for_user else "project")
+    spec = replace(_spec(context, "user" if for_user else "project"), with_server=with_server)
     try:
         done = attach_host(host, spec, at=_now(), dry_run=dry_run, force=force)
     except AttachError as error:

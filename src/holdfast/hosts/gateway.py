@@ -21,6 +21,7 @@ from holdfast.hosts.carry import fitted, together
 from holdfast.hosts.handing_over import HOW_TO_START, INSTEAD, STRATEGY, VETOED, seals_instead
 from holdfast.hosts.host import Address, Answer, Header, Host, Payload, Reply
 from holdfast.hosts.host_memo import CallIds, StoreMemo, TurnCalls
+from holdfast.hosts.own_tools import announce
 from holdfast.hosts.sessions import HostSessions, Place
 from holdfast.hosts.standing import standing_texts
 from holdfast.hosts.telling import Telling
@@ -194,6 +195,7 @@ class Gateway:
 
     def _before_run(self, visit: Visit, event: ToolCalling, outcome: Outcome, calls: TurnCalls) -> None:
         self._with.before_run(visit.place, event, outcome)
+        announce(self._store, visit.place, event, outcome)
         if outcome.input is not None:
             calls.rewritten(event.call.host_tool, outcome.input, event.call.id)
 

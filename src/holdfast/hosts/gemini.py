@@ -29,6 +29,7 @@ from holdfast.core.events import (
 from holdfast.core.policy import Capabilities
 from holdfast.hosts.hook_dialect import reply, source_of, text_of
 from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing, TurnMark
+from holdfast.hosts.own_tools import neutral
 from holdfast.hosts.tool_names import GEMINI as TOOLS
 from holdfast.hosts.tool_names import reading
 
@@ -168,7 +169,7 @@ def _call(payload: Payload, call_id: str) -> ToolCall:
     own = text_of(payload, "tool_name")
     mcp = payload.get("mcp_context")
     server = f"mcp__{mcp.get('server_name')}__{mcp.get('tool_name')}" if isinstance(mcp, Mapping) else ""
-    tool = server or TOOLS.get(own, own)
+    tool = neutral(server) if server else TOOLS.get(own, own)
     return ToolCall(id=call_id, tool=tool, host_tool=own, input=_arguments(payload), cwd=text_of(payload, "cwd"))
 
 

@@ -22,6 +22,7 @@ from holdfast.core.events import (
     Trigger,
 )
 from holdfast.hosts.host import Address, Header, Payload, Reply
+from holdfast.hosts.own_tools import neutral
 
 _SOURCES: Mapping[str, StartSource] = {
     "startup": "startup",
@@ -97,7 +98,7 @@ def call_of(payload: Payload, tools: Mapping[str, str], cwd: str = "") -> ToolCa
     given = payload.get("tool_input")
     return ToolCall(
         id=text_of(payload, "tool_use_id"),
-        tool=tools.get(own, own),
+        tool=tools.get(own) or neutral(own),
         host_tool=own,
         input=given if isinstance(given, Mapping) else {"input": given},
         cwd=cwd or text_of(payload, "cwd"),

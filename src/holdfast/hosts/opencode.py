@@ -23,6 +23,7 @@ from holdfast.core.events import (
 from holdfast.core.policy import Capabilities
 from holdfast.hosts.hook_dialect import text_of
 from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing, TurnMark
+from holdfast.hosts.own_tools import neutral
 from holdfast.hosts.tool_names import OPENCODE as TOOLS
 from holdfast.hosts.tool_names import reading
 
@@ -166,7 +167,7 @@ def _mcp_name(own: str, servers: Any) -> str:
     for server in sorted(names, key=len, reverse=True):
         prefix = "".join(char if char.isalnum() or char in "_-" else "_" for char in server) + "_"
         if own.startswith(prefix) and len(own) > len(prefix):
-            return f"mcp__{server}__{own[len(prefix) :]}"
+            return neutral(f"mcp__{server}__{own[len(prefix) :]}")
     return own
 
 

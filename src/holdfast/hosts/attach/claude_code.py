@@ -43,7 +43,7 @@ class ClaudeCodeInstaller:
         folder = spec.vault / ".claude" if spec.scope == "project" else self.config_folder(spec)
         hooks = JsonFile(self.settings(spec), (HookGroups(hook_groups(spec)),), secret=True)
         server = JsonFile(self.server_file(spec), (Server(("mcpServers", MCP_NAME), server_entry(spec)),))
-        return (hooks, server, *texts(spec, folder))
+        return (hooks, *((server,) if spec.with_server else ()), *texts(spec, folder))
 
     def settings(self, spec: Spec) -> Path:
         """A project's own settings are the ones that are not shared: they hold a token."""

@@ -64,7 +64,9 @@ class CodexInstaller:
         command, *arguments = spec.server()
         server = {"command": command, "args": arguments}
         lines: list[str] = []
-        if (known := (theirs.get("mcp_servers") or {}).get(MCP_NAME)) is None:
+        if not spec.with_server:
+            pass
+        elif (known := (theirs.get("mcp_servers") or {}).get(MCP_NAME)) is None:
             lines = [f"[mcp_servers.{MCP_NAME}]", f"command = {string(command)}", f"args = {strings(arguments)}"]
         elif known != server:
             raise AttachError(f"mcp_servers.{MCP_NAME} is used for something else already; rename it and attach again")

@@ -34,7 +34,7 @@ class GeminiInstaller:
         server = Server(("mcpServers", MCP_NAME), {"command": command, "args": arguments})
         skill = {"name": "holdfast", "description": description(spec, "holdfast")}
         return (
-            JsonFile(settings, (HookGroups(hook_groups(spec)), server)),
+            JsonFile(settings, (HookGroups(hook_groups(spec)), *((server,) if spec.with_server else ()))),
             OwnFile(settings.parent / "skills" / "holdfast" / "SKILL.md", markdown(skill, spec.text("holdfast"))),
         )
 

@@ -48,7 +48,7 @@ class OpenCodeInstaller:
         }
         skill = {"name": "holdfast", "description": description(spec, "holdfast")}
         return (
-            JsonFile(self.config(spec), (plugin, server)),
+            JsonFile(self.config(spec), (plugin, *((server,) if spec.with_server else ()))),
             *(OwnFile(folder / "agent" / f"{name}.md", markdown(about[name], spec.text(name))) for name in agents),
             OwnFile(folder / "skill" / "holdfast" / "SKILL.md", markdown(skill, spec.text("holdfast"))),
         )

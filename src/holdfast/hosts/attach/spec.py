@@ -40,6 +40,8 @@ class Spec:
     environ: Mapping[str, str] = field(default_factory=dict)
     language: Language = "en"
     python: str = sys.executable
+    with_server: bool = True
+    """False: without the MCP server, so without recall and proposals."""
     names_home: bool = False
     """True when the home is not where it would be looked for."""
 
