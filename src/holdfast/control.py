@@ -207,6 +207,14 @@ class Control:
             table = table.extended(runtime.shell.commands)
         return InForce(config, index, policies, table, guarded)
 
+    def offer(self, tools: Mapping[str, ToolSpec]) -> None:
+        """Judge the tools of the next run by these specs; tools that are gone are unknown from now on, so they ask."""
+        table = {**NEUTRAL_TOOLS, **tools}
+        with self._lock:
+            if table != self._tools:
+                self._tools = table
+                self._examiners.clear()
+
     def _hooks_for(self, settings: HookSettings) -> PythonHooks:
         """One process for the user's own hooks, kept while its settings stay the same."""
         if self._python_hooks is None or self._python_hooks_set != settings:

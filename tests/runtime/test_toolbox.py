@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.control import Control
-from holdfast.runtime.toolbox import toolbox, tools_in
+from holdfast.runtime.toolbox import Tools, toolbox, tools_in
 from holdfast.store.config_file import Inline, load_text
 from holdfast.store.home import Home
 from holdfast.testing.builders import session_id
@@ -88,5 +88,38 @@ def test_HK3_an_undeclared_tool_is_asked_about_and_a_declared_one_is_judged_by_i
                 assert asked.approval.question["accesses"][0]["target"] == "mcp:external/backwards"
                 assert end.text.startswith("cba")
                 assert '"letters": 3' in end.text
+
+        play(whole)
+
+
+def test_HK3_an_edited_tool_counts_from_the_next_run_and_is_judged_by_what_it_says_then(tmp_path, home):
+    file = home.tools / "mine.py"
+    script = Script(
+        Turn(tool_calls=(ToolUse("backwards", {"word": "abc"}, "c1"),)),
+        lambda request: request.result_of("c1"),
+        Turn(tool_calls=(ToolUse("backwards", {"word": "abc"}, "c2"),)),
+        lambda request: request.result_of("c2"),
+    )
+    with ChatCompletionsServer(script) as server:
+        inline = settings(server.base_url, tools={"external": {"enabled": True}})
+        tools = Tools(home)
+
+        async def whole():
+            stage = Stage(tmp_path, inline, tools=lambda: offered(stage))
+            async with stage:
+                stage.on_event = answering(lambda: stage, "once", "once")
+                assert "cba" in (await stage.conversation.send("go")).text
+                file.write_text(OWN_TOOL.replace('"Says a word backwards."', '"Shouts."').replace("[::-1]", ".upper()"))
+                end = await stage.conversation.send("again")
+                assert "ABC" in end.text
+                file.write_text("tools = [\n")
+                (problem,) = tools.current(stage.control.settings.runtime).problems
+                assert "mine.py:1" in problem
+                assert tools.current(stage.control.settings.runtime).problems == ()
+
+        def offered(stage):
+            found = tools.current(stage.control.settings.runtime)
+            stage.control.offer(found.specs)
+            return found.tools
 
         play(whole)

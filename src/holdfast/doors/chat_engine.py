@@ -12,10 +12,11 @@ from holdfast.doors.chat_wanted import Wanted
 from holdfast.doors.output import visible
 from holdfast.runtime.runner import Conversation
 from holdfast.runtime.threads import find_thread, new_thread, threads
-from holdfast.runtime.toolbox import toolbox, tools_in
+from holdfast.runtime.toolbox import Toolbox, Tools, tools_in
 from holdfast.runtime.tools.journal import undo_last
 from holdfast.runtime.ui_events import Notice, Watch
-from holdfast.store.config_file import ConfigError, load_config
+from holdfast.store.agent_files import AgentWatcher
+from holdfast.store.config_file import ConfigError
 from holdfast.store.interface import AlreadyDecided, Approval, Session
 
 
@@ -35,9 +36,9 @@ class Engine:
         self._watch = watch
         self._answer_by_itself = answer_by_itself
         self._inline_params = inline_params
-        settings = load_config(wanted.home.config, wanted.inline).settings
-        self._toolbox = toolbox(wanted.home, settings.runtime)
-        self.control = Control.open(wanted.home, inline=wanted.inline, on_problem=on_problem, tools=self._toolbox.specs)
+        self._tools = Tools(wanted.home)
+        self._agents = AgentWatcher(wanted.home.agents, lambda problem: watch(Notice(text=str(problem))))
+        self.control = Control.open(wanted.home, inline=wanted.inline, on_problem=on_problem)
         try:
             session, self.resumed = self._session()
         except BaseException:
@@ -61,7 +62,7 @@ class Engine:
             self.control,
             session,
             watch=self._watch,
-            tools=tools_in(self._toolbox, self.control, session.id),
+            tools=lambda: tools_in(self._current_tools(), self.control, session.id),
             model=self._wanted.model,
             agent=self._wanted.agent,
             interactive=self._wanted.interactive,
@@ -69,9 +70,17 @@ class Engine:
             answer_by_itself=self._answer_by_itself,
         )
 
-    async def start(self) -> None:
-        for problem in self._toolbox.problems:
+    def _current_tools(self) -> Toolbox:
+        """The tools of the next run, judged by their own specs; what of tools and agents is broken is said once."""
+        self._agents.current()
+        found = self._tools.current(self.control.settings.runtime)
+        self.control.offer(found.specs)
+        for problem in found.problems:
             self._watch(Notice(text=problem))
+        return found
+
+    async def start(self) -> None:
+        self._current_tools()  # a resumed run is judged by them, and a broken file is named before the first message
         await self.conversation.start("resume" if self.resumed else "startup")
 
     async def switch(self, thread: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from holdfast.control import Control
@@ -24,14 +24,14 @@ class AgentSetup:
         self,
         control: Control,
         models: ModelShelf,
-        tools: Sequence[Tool],
+        tools: Sequence[Tool] | Callable[[], Sequence[Tool]],
         *,
         agent: str = "",
         inline: ModelParams | None = None,
     ) -> None:
         self._control = control
         self._models = models
-        self._tools = tuple(tools)
+        self._tools = tools
         self.agent = agent
         """What the user chose for this conversation; empty: what the configuration says."""
         self._inline = inline
@@ -41,19 +41,20 @@ class AgentSetup:
         agents = load_agents(self._control.home.agents).agents
         chosen = agents.get(self.agent or self._control.settings.runtime.agent.id)
         prompt = self._prompt(chosen.prompt, chosen.params) if chosen is not None else self._prompt()
-        tools = (*self._tools, task_tool(self._spawner(scene, agents), _described(agents)))
+        own = tuple(self._tools() if callable(self._tools) else self._tools)
+        tools = (*own, task_tool(self._spawner(scene, agents, own), _described(agents)))
         return AgentRun(scene, tools, self._models, prompt, bootstrap, self._inline)
 
     def _prompt(self, body: str = "", params: ModelParams | None = None) -> Prompt:
         return begin(self._control.settings.runtime.system_prompt, agent_body=body, agent_params=params)
 
-    def _spawner(self, scene: Scene, agents: Mapping[str, AgentFile]) -> Spawn:
+    def _spawner(self, scene: Scene, agents: Mapping[str, AgentFile], tools: Sequence[Tool]) -> Spawn:
         async def spawn(context: ToolContext, name: str, prompt: str) -> str:
             where = scene.where.of_subagent(name)
             file = agents.get(name)
             own = self._prompt(file.prompt, file.params) if file is not None else self._prompt(BUILT_IN.get(name, ""))
             inner = replace(scene, where=where, invocation=context.call_id)
-            run = AgentRun(inner, self._tools, self._models, own, "", self._inline)
+            run = AgentRun(inner, tools, self._models, own, "", self._inline)
             return await _to_its_end(run, name, prompt)
 
         return spawn

@@ -58,7 +58,7 @@ class Conversation:
         session: Session,
         *,
         watch: Watch,
-        tools: Sequence[Tool],
+        tools: Sequence[Tool] | Callable[[], Sequence[Tool]],
         model: str = "",
         agent: str = "",
         interactive: bool = True,

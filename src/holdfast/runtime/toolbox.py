@@ -28,16 +28,31 @@ class Toolbox:
     problems: tuple[str, ...] = ()
 
 
+class Tools:
+    """The tools of a process that lives on: an edited file counts from the next run (HK3)."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._files: ExternalTools | None = None
+        self._told: frozenset[str] = frozenset()
+
+    def current(self, runtime: RuntimeSettings) -> Toolbox:
+        """Ask once at the start of a run; each problem is in one answer only, until it changes or goes."""
+        built_in = all_tools(runtime.profile)
+        if self._files is None:
+            self._files = ExternalTools(self._home.tools, reserved={*NEUTRAL_TOOLS, *(t.name for t in built_in)})
+        loaded = self._files.current(enabled=runtime.tools.external.enabled, profile=runtime.profile)
+        own = tuple(_wrapped(tool) for tool in loaded.tools)
+        specs = {**tool_specs(runtime.profile), **{tool.name: tool.spec for tool in own if tool.spec is not None}}
+        problems = tuple(str(problem) for problem in loaded.problems)
+        new = tuple(problem for problem in problems if problem not in self._told)
+        self._told = frozenset(problems)
+        return Toolbox((*built_in, *own), specs, new)
+
+
 def toolbox(home: Home, runtime: RuntimeSettings) -> Toolbox:
-    """Opened once for a process: a tool that is offered must be judged by the table it was opened with."""
-    built_in = all_tools(runtime.profile)
-    reserved = {*NEUTRAL_TOOLS, *(tool.name for tool in built_in)}
-    loaded = ExternalTools(home.tools, reserved=reserved).current(
-        enabled=runtime.tools.external.enabled, profile=runtime.profile
-    )
-    own = tuple(_wrapped(tool) for tool in loaded.tools)
-    specs = {**tool_specs(runtime.profile), **{tool.name: tool.spec for tool in own if tool.spec is not None}}
-    return Toolbox((*built_in, *own), specs, tuple(str(problem) for problem in loaded.problems))
+    """The tools as they are now."""
+    return Tools(home).current(runtime)
 
 
 def tools_in(box: Toolbox, control: Control, where: SessionId) -> tuple[Tool, ...]:
