@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -227,9 +228,8 @@ class PythonHooks:
     def _refresh(self) -> list[Path]:
         """The files as they are now, in the order of their names; an edited one counts as new."""
         found: dict[Path, _File] = {}
-        for path in sorted(self._folder.glob("*.py")):
-            if path.name.startswith("_"):
-                continue
+        for name in sorted(name for name in _listed(self._folder) if name.endswith(".py") and name[0] != "_"):
+            path = self._folder / name
             try:
                 stat = path.stat()
             except OSError:
@@ -255,6 +255,13 @@ class PythonHooks:
             problem = HookProblem(str(path), line, function, message)
             self._problems = [*self._problems, problem][-_PROBLEMS_KEPT:]
             self._new.append(problem)
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 (names only: asked at every event)
+    except OSError:
+        return []
 
 
 def _changed(name: str, old: object, new: object) -> dict[str, Any]:

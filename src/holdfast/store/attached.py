@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from functools import lru_cache
 from typing import Any, Literal
 
 from holdfast.store.atomic_file import write_atomic
@@ -85,10 +85,16 @@ def find(home: Home, host: str, scope: Scope, vault: str) -> Manifest | None:
 
 def stamp(home: Home) -> tuple[int, ...]:
     """Changes whenever something is attached or detached, or the daemon is another one: cheap to ask."""
-    return tuple(map(_changed, (home.data / FOLDER, home.run / "port", home.run / "daemon.lock")))
+    return tuple(map(_changed, _watched(home)))
 
 
-def _changed(path: Path) -> int:
+@lru_cache(maxsize=16)
+def _watched(home: Home) -> tuple[str, ...]:
+    """As strings: this is asked at every event, and joining paths would cost more than looking at them."""
+    return (str(home.data / FOLDER), str(home.run / "port"), str(home.run / "daemon.lock"))
+
+
+def _changed(path: str) -> int:
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
