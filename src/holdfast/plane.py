@@ -178,6 +178,8 @@ class Plane:
         outcome = from_merged(merged, event.id)
         if isinstance(judged, ToolCalling) and isinstance(event, ToolCalling) and judged.call.input != event.call.input:
             outcome = replace(outcome, input=judged.call.input)
+        if isinstance(judged, ToolCalling) and judged.call.domain in ("edit", "bash"):
+            outcome = replace(outcome, changes=known_changes(judged.call), changes_more=changes_more(judged.call))
         first_of_subagent = row.version == 0 and bool(event.where.subagent)
         state = StateRow(row.version, states) if states != row.data or first_of_subagent else None
         outcome = self._commit(event, judged, outcome, merged.spill, vault, state)
@@ -334,6 +336,19 @@ def only_reads(event: Event) -> bool:
     if call.domain in ("read", "none"):
         return True
     return call.reading is not None and call.reading.read_only and not call.reading.unknown
+
+
+def known_changes(call: ToolCall) -> tuple[str, ...]:
+    """The files that a call is known to write or delete, by their real paths."""
+    paths = (access.path for access in call.accesses if access.domain == "edit" and access.certain and access.path)
+    return tuple(dict.fromkeys(paths))
+
+
+def changes_more(call: ToolCall) -> bool:
+    """Whether a command may change files that nobody can name before it runs."""
+    if call.reading is None or call.reading.read_only:
+        return False
+    return call.reading.unknown or any(a.domain == "edit" and not a.certain for a in call.accesses)
 
 
 def fingerprint(event: ToolCalling) -> str:

@@ -41,6 +41,10 @@ class Outcome:
     """A person's own words with a denial."""
     again: bool = False
     """True when this answer was remembered, not decided anew."""
+    changes: tuple[str, ...] = ()
+    """Where the files really lie that the call is known to change; only for a call that was just judged."""
+    changes_more: bool = False
+    """True when it may change more than could be told."""
 
     @property
     def allowed(self) -> bool:

@@ -9,6 +9,7 @@ import sys
 from holdfast.control import Control
 from holdfast.doors.daemon import Daemon
 from holdfast.doors.daemon_doors import Doors, is_still_ours
+from holdfast.hosts.checkpoints import Checkpoints
 from holdfast.hosts.registry import gateway_for, open_control
 from holdfast.store.home import Home
 
@@ -60,3 +61,4 @@ async def _upkeep(home: Home, doors: Doors, control: Control, daemon: Daemon) ->
 
 def _daily(control: Control) -> None:
     control.sweep_outputs()
+    Checkpoints(control.home).sweep(control.clock())

@@ -59,6 +59,8 @@ class GatewaySettings:
     """Work on a payload that nobody waits for: the transcript, the fill, the end of a turn."""
     before_run: Callable[[Place, ToolCalling, Outcome], None] = lambda place, event, outcome: None
     """Called before an allowed call runs: keeps what it is going to change."""
+    after_run: Callable[[Place, ToolCalled], None] = lambda place, event: None
+    """Called when a call has run."""
     seen: Callable[[str], None] = lambda host: None
     """Told which host has spoken: the doctor asks for it."""
 
@@ -187,6 +189,8 @@ class Gateway:
             if isinstance(event, Compacting):
                 outcome = self._compacting(visit, event, outcome, language)
             self._settle_shown(memo, event)
+            if isinstance(event, ToolCalled):
+                self._with.after_run(place, event)
             if isinstance(event, ToolCalling) and outcome.allowed:
                 self._before_run(visit, event, outcome, calls)
             outcome = self._with_place(outcome, place if not answers else place.settled(), warnings)

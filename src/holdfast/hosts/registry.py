@@ -8,6 +8,7 @@ from pathlib import Path
 from holdfast.chain.chain import Chain
 from holdfast.control import Control
 from holdfast.hosts.afterwards import Afterwards
+from holdfast.hosts.checkpoints import Checkpoints
 from holdfast.hosts.claude_code import ClaudeCode
 from holdfast.hosts.codex import Codex
 from holdfast.hosts.gateway import Gateway, GatewaySettings
@@ -35,12 +36,15 @@ def gateway_for(control: Control) -> Gateway:
     """One gateway for an open control."""
     chain = Chain(control)
     sessions = HostSessions(chain, vault_of=lambda cwd: vault_of(control, cwd))
+    checkpoints = Checkpoints(control.home)
     settings = GatewaySettings(
         clock=control.clock,
         new_id=control.new_id,
         settings=lambda: control.settings,
         language=control.language,
         memory=control.memory_facts,
+        before_run=checkpoints.before_run,
+        after_run=checkpoints.after_run,
         afterwards=Afterwards(control.plane, chain, new_id=control.new_id, language=control.language),
     )
     return Gateway(HOSTS, control.plane, control.approvals, sessions, settings)
