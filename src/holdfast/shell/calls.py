@@ -24,12 +24,16 @@ _BIN = Lazy(r"(?:/(?:usr|opt|run)(?:/[\w.@+-]+)*)?/s?bin/[^/]+\Z|/nix/store/.*/b
 _UNKNOWN = Output(None)
 
 
+MAX_WORDS = 40_000
+
+
 class Caller(Entries):
     """The half of the walker that knows programs; the other half knows the grammar."""
 
     def __init__(self, table: CommandTable, record: Record) -> None:
         self.table = table
         self.record = record
+        self.words = MAX_WORDS
 
     def run_fields(
         self,
@@ -70,6 +74,9 @@ class Caller(Entries):
         return self.apply(call)
 
     def command(self, name: str, fields: list[Field], context: Context) -> SimpleCommand:
+        self.words -= len(fields)  # `sudo sudo sudo ...` is a command of its own at every depth
+        if self.words < 0:
+            raise TooComplex("more words than are followed")
         argv = tuple(f.text for f in fields)
         plain = fields[0].dynamic or _SAFE_NAME.match(name) is not None
         words = [

@@ -25,7 +25,6 @@ _WORD_BEFORE_PATTERN = frozenset(
 )
 _WORD = Lazy(r"[A-Za-z_]\w*\Z")
 _MAGIC = Lazy(r"\(\?\??\{")  # code inside a Perl pattern
-MAX_CODE = 20000
 
 
 class Blanked:

@@ -79,10 +79,13 @@ _SAFE_CALL = Lazy(
 )
 
 
+MAX_PROGRAM = 8192
+
+
 def read_lexically(language: str, code: str, sink: CodeSink, dynamic: bool) -> None:
-    if len(code) > 20000:
+    if len(code) > MAX_PROGRAM:
         sink.unknown(f"the {language} program is longer than is followed")
-        code = code[:20000]
+        code = code[:MAX_PROGRAM]
     understood = True
     code = _without_comments(language, code)
     if _HIDES.search(code):
