@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -112,11 +113,16 @@ class Plane:
         self._policies = policies
         self._with = surroundings
         self._approval_timeout = approval_timeout
+        # Parallel calls of one session would only undo each other's work and do it again; across processes the store
+        # still decides.
+        self._one_at_a_time = tuple(threading.RLock() for _ in range(64))
 
     def handle(self, event: Event) -> Outcome:
         """Judge an event, make the step durable, and answer."""
+        turn = self._one_at_a_time[hash((event.where.session, event.where.subagent)) % len(self._one_at_a_time)]
         try:
-            return self._handle(event)
+            with turn:
+                return self._handle(event)
         except SealedError:
             return denied(event.id, Finding("plane", "deny", SEALED(), hard=True))
         except Exception as error:
