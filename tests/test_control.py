@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.control import Control
 from holdfast.store.home import Home
-from holdfast.store.interface import Session
+from holdfast.store.interface import Session, StoreError
 from holdfast.testing.builders import EventBuilder, session_id
 
 DAY = 86_400.0
@@ -110,6 +110,28 @@ def test_PE7_a_deny_holds_in_full_access_too(home, vault):
     assert decide(control, "bash", command="git pull").decision == "allow"
     assert decide(control, "bash", command="git push x").decision == "deny"
     assert decide(control, "read", path="private/a.md").decision == "deny"
+    control.close()
+
+
+def test_PE3_what_was_granted_for_a_while_cannot_stall_a_decision(home, vault):
+    control = opened(home, vault)
+    asked = decide(control, "bash", command="make all")
+    hostile = {"domain": "bash", "pattern": "regex:^(a+)+$"}
+    control.approvals.answer(asked.approval, "for_a_while", by="ada", rule=hostile)
+    started = time.perf_counter()
+    assert decide(control, "bash", command="a" * 5000 + "!").decision == "ask"
+    assert time.perf_counter() - started < 5
+    control.close()
+
+
+def test_PE7_an_edited_rule_that_RE2_cannot_take_is_refused_and_the_question_stays(home, vault):
+    control = opened(home, vault)
+    asked = decide(control, "bash", command="make all")
+    with pytest.raises(StoreError, match=r"\(\?!"):
+        control.approvals.answer(
+            asked.approval, "always", by="ada", rule={"domain": "bash", "pattern": "regex:^make (?!all)"}
+        )
+    assert control.approvals.get(asked.approval).status == "pending"
     control.close()
 
 

@@ -13,9 +13,10 @@ from typing import Any, cast
 
 from holdfast.core.events import Answer, ApprovalAnswered, ModeChanged
 from holdfast.core.keys import SessionId
-from holdfast.core.patterns import PatternError, Rule, expressions
+from holdfast.core.patterns import PatternError, Rule
 from holdfast.core.targets import Domain
 from holdfast.plane import Plane
+from holdfast.rule_index import RuleIndex
 from holdfast.store.interface import AlreadyDecided, Approval, StoreError
 
 A_WHILE = 30 * 60.0
@@ -192,7 +193,7 @@ def _checked(entry: Mapping[str, Any], asked: set[str], expires: float | None) -
         raise StoreError(f"the rule {domain!r} {pattern!r} is not about what was asked ({', '.join(sorted(asked))})")
     rule = Rule(cast("Domain", domain), pattern, "allow", source="approval", expires=expires)
     try:
-        expressions(rule)
+        RuleIndex([rule])
     except PatternError as error:
         raise StoreError(f"the rule cannot be used: {error}") from None
     return rule

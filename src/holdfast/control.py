@@ -46,7 +46,7 @@ from holdfast.policies.truncation import Truncation, compose
 from holdfast.policies.user_hooks import UserHooks
 from holdfast.policies.writer_guard import WriterGuard
 from holdfast.python_hooks import PythonHooks
-from holdfast.rule_index import RuleIndex, rule_list
+from holdfast.rule_index import RuleIndex, covers, rule_list
 from holdfast.rule_proposals import propose_rules
 from holdfast.shell import CommandReading, CommandTable, default_table, read_command
 from holdfast.store import tokenizer
@@ -196,7 +196,7 @@ class Control:
             WriterGuard(runtime.memory),
             ContextGate(runtime.memory),
             MemoryProposals(runtime.memory),
-            PermissionPolicy(index, fold_case=folds_case(self.home.root)),
+            PermissionPolicy(index, fold_case=folds_case(self.home.root), covers=covers),
             DoomLoop(runtime.doom_loop),
             Truncation(runtime.truncation),
             Compaction(config.settings, tokenizer=tokenizer.count),

@@ -26,8 +26,10 @@ from holdfast.records import record_of
 from holdfast.store.interface import (
     Approval,
     Change,
+    EventRecord,
     Remembered,
     SealedError,
+    Session,
     StateConflict,
     StateRow,
     Store,
@@ -98,6 +100,18 @@ class Surroundings:
     """What a person has ordered for a host: panic, pause."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One event, judged, and what is written down about it."""
+
+    outcome: Outcome
+    record: EventRecord
+    remember: Remembered | None = None
+    approvals: tuple[Approval, ...] = ()
+    audit: tuple[Mapping[str, Any], ...] = ()
+    settle: tuple[Settle, ...] = ()
+
+
 class Plane:
     """`handle(event) -> Outcome`; safe under parallel calls and several processes on one store."""
 
@@ -119,35 +133,56 @@ class Plane:
 
     def handle(self, event: Event) -> Outcome:
         """Judge an event, make the step durable, and answer."""
-        turn = self._one_at_a_time[hash((event.where.session, event.where.subagent)) % len(self._one_at_a_time)]
+        return self.handle_all((event,))[-1]
+
+    def handle_all(self, events: Sequence[Event]) -> tuple[Outcome, ...]:
+        """Judge events of one agent, in their order, and make them durable as one step.
+
+        For reports that nobody waits for: they go with the next event, in its transaction. Only the last may be a call
+        or its result.
+        """
+        last = events[-1]
+        if any(event.where != last.where or isinstance(event, ToolCalling | ToolCalled) for event in events[:-1]):
+            raise ValueError(
+                f"{[event.kind for event in events]} cannot be one step: reports of one agent, then one event"
+            )
+        turn = self._one_at_a_time[hash((last.where.session, last.where.subagent)) % len(self._one_at_a_time)]
         try:
             with turn:
-                return self._handle(event)
+                return self._handle(events)
         except SealedError:
-            return denied(event.id, Finding("plane", "deny", SEALED(), hard=True))
+            sealed = Finding("plane", "deny", SEALED(), hard=True)
+            return tuple(denied(event.id, sealed) for event in events)
         except Exception as error:
-            return self._own_failure(event, "the control plane", error)
+            return tuple(self._own_failure(event, "the control plane", error) for event in events)
 
-    def _handle(self, event: Event) -> Outcome:
-        session = self.store.session(event.where.session)
+    def _handle(self, given: Sequence[Event]) -> tuple[Outcome, ...]:
+        where = given[-1].where
+        session = self.store.session(where.session)
         vault = session.vault if session else ""
+        events = tuple(self._placed(event, session, vault) for event in given)
+        for event in events:
+            if isinstance(event, ev.ModeChanged) and session is not None:
+                self._switch_mode(session.id.session, event.to)
+        for _ in range(_CONFLICT_TRIES):
+            known = self._recall(events[-1]) if not events[-1].orders else None
+            if known is not None:
+                return (*self._handle(events[:-1]), known) if len(events) > 1 else (known,)
+            try:
+                return self._decide(events, vault)
+            except StateConflict:
+                continue
+        raise StoreError(f"the state of session {where.session!r} changed {_CONFLICT_TRIES} times in a row")
+
+    def _placed(self, event: Event, session: Session | None, vault: str) -> Event:
+        """The event with what its policies need to know of the place where it happens."""
         if session is not None and event.mode != session.mode:
             event = replace(event, mode=_mode(session.mode))
         if vault and event.memory is None:
             event = replace(event, memory=self._with.memory(vault))
         if session is not None and (orders := self._with.orders(session.host)):
             event = replace(event, orders=orders)
-        if isinstance(event, ev.ModeChanged) and session is not None:
-            self._switch_mode(session.id.session, event.to)
-        for _ in range(_CONFLICT_TRIES):
-            known = self._recall(event) if not event.orders else None
-            if known is not None:
-                return known
-            try:
-                return self._decide(event, vault)
-            except StateConflict:
-                continue
-        raise StoreError(f"the state of session {event.where.session!r} changed {_CONFLICT_TRIES} times in a row")
+        return event
 
     def _switch_mode(self, session: str, mode: Mode) -> None:
         for _ in range(_CONFLICT_TRIES):
@@ -162,9 +197,33 @@ class Plane:
 
     # deciding
 
-    def _decide(self, event: Event, vault: str) -> Outcome:
-        row = self._state(event.where)
+    def _decide(self, events: Sequence[Event], vault: str) -> tuple[Outcome, ...]:
+        where = events[-1].where
+        row = self._state(where)
         states = dict(row.data)
+        steps = [self._step(event, states, vault) for event in events]
+        first_of_subagent = row.version == 0 and bool(where.subagent)
+        state = StateRow(row.version, states) if states != row.data or first_of_subagent else None
+        self.store.commit(
+            Change(
+                where=where,
+                events=tuple(step.record for step in steps),
+                state=state,
+                remember=steps[-1].remember,
+                approvals=tuple(approval for step in steps for approval in step.approvals),
+                audit=tuple(entry for step in steps for entry in step.audit),
+            )
+        )
+        return tuple(self._settled(event, step, vault) for event, step in zip(events, steps, strict=True))
+
+    def _settled(self, event: Event, step: _Step, vault: str) -> Outcome:
+        if not step.settle:
+            return step.outcome
+        said = tuple(self._with.settle(event.where, vault, one) for one in step.settle)
+        return replace(step.outcome, warnings=(*step.outcome.warnings, *said))
+
+    def _step(self, event: Event, states: dict[str, State], vault: str) -> _Step:
+        """What all policies make of one event; `states` is brought up to date on the way."""
         verdicts: list[Verdict] = []
         judged = event
         if isinstance(event, ToolCalling | ToolCalled):
@@ -186,13 +245,7 @@ class Plane:
             outcome = replace(outcome, input=judged.call.input)
         if isinstance(judged, ToolCalling) and judged.call.domain in ("edit", "bash"):
             outcome = replace(outcome, changes=known_changes(judged.call), changes_more=changes_more(judged.call))
-        first_of_subagent = row.version == 0 and bool(event.where.subagent)
-        state = StateRow(row.version, states) if states != row.data or first_of_subagent else None
-        outcome = self._commit(event, judged, outcome, merged.spill, vault, state)
-        if merged.settle:
-            said = tuple(self._with.settle(event.where, vault, one) for one in merged.settle)
-            outcome = replace(outcome, warnings=(*outcome.warnings, *said))
-        return outcome
+        return replace(self._recorded(event, judged, outcome, merged.spill, vault), settle=merged.settle)
 
     def _rewritten(self, event: Event, verdict: Verdict, vault: str) -> Event:
         """What the next policy sees: it judges what will run, not what was asked for."""
@@ -221,9 +274,8 @@ class Plane:
 
     # acting
 
-    def _commit(
-        self, asked: Event, judged: Event, outcome: Outcome, spill: Spill | None, vault: str, state: StateRow | None
-    ) -> Outcome:
+    def _recorded(self, asked: Event, judged: Event, outcome: Outcome, spill: Spill | None, vault: str) -> _Step:
+        """The step with everything that is to be written down about it."""
         extra: dict[str, Any] = {}
         if spill is not None and isinstance(judged, ToolCalled):
             outcome, extra = self._keep(judged, outcome, spill, vault)
@@ -246,17 +298,8 @@ class Plane:
         if isinstance(judged, ToolCalled) and judged.call.id:
             # The call is over: some servers use an id again, and then it is another question.
             remember = Remembered(judged.call.id, f"{_OVER}:{judged.id}", {})
-        self.store.commit(
-            Change(
-                where=asked.where,
-                events=(record_of(judged, extra=extra),),
-                state=state,
-                remember=remember,
-                approvals=approvals,
-                audit=audit_entries(judged, outcome),
-            )
-        )
-        return outcome
+        record = record_of(judged, extra=extra)
+        return _Step(outcome, record, remember, approvals, audit_entries(judged, outcome))
 
     def _keep(self, event: ToolCalled, outcome: Outcome, spill: Spill, vault: str) -> tuple[Outcome, dict[str, Any]]:
         kept = self._with.keep_output(spill, event.where, vault, event.at)

@@ -9,6 +9,7 @@ whatever the pattern, so a hostile `regex:` cannot stall a decision. The answers
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import re2  # type: ignore[import-untyped]
 
@@ -41,6 +42,16 @@ class RuleIndex:
     def match(self, domain: Domain, target: Target) -> Rule | None:
         found = self._domains[domain].all_matches(target)
         return found[0] if found else None
+
+
+def covers(rule: Rule, target: Target, *, fold_case: bool = False) -> bool:
+    """Whether one rule covers a target, whatever its domain: `core.patterns.matches`, by the same engine."""
+    return bool(_alone(rule, fold_case).all_matches(rule.domain, target))
+
+
+@lru_cache(maxsize=256)
+def _alone(rule: Rule, fold_case: bool) -> RuleIndex:
+    return RuleIndex([rule], fold_case=fold_case)
 
 
 class _DomainIndex:

@@ -7,15 +7,22 @@ Where no rule speaks, or only part of a target is known, a person is asked: noth
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from holdfast.core.events import ApprovalAnswered, Event, ToolCall, ToolCalling
 from holdfast.core.messages import Message, Phrase
 from holdfast.core.patterns import Matcher, Rule, is_literal, matches
 from holdfast.core.policy import State
-from holdfast.core.targets import Access
+from holdfast.core.targets import Access, Target
 from holdfast.core.tools import UNKNOWN_SERVER
 from holdfast.core.verdict import NOTHING, Decision, Finding, Verdict
+
+
+class Covers(Protocol):
+    """Whether a rule's pattern covers a target."""
+
+    def __call__(self, rule: Rule, target: Target, *, fold_case: bool = False) -> bool: ...
+
 
 NAME = "permission"
 _STRICTNESS: Mapping[Decision, int] = {"allow": 0, "ask": 1, "deny": 2}
@@ -96,14 +103,18 @@ CHOOSE_OTHERWISE = Phrase(
 
 
 class PermissionPolicy:
-    """Rules over targets; `rules` holds built-in, template, user and inline rules in this order."""
+    """Rules over targets; `rules` holds built-in, template, user and inline rules in this order.
+
+    `covers` matches what was granted for a while; whoever decides in earnest gives one that no pattern can stall.
+    """
 
     name = NAME
     on_error: Literal["open", "closed"] = "closed"
 
-    def __init__(self, rules: Matcher, *, fold_case: bool = False) -> None:
+    def __init__(self, rules: Matcher, *, fold_case: bool = False, covers: Covers = matches) -> None:
         self._rules = rules
         self._fold_case = fold_case
+        self._covers_target = covers
 
     def decide(self, event: Event, state: State) -> tuple[Verdict, State]:
         if isinstance(event, ApprovalAnswered):
@@ -134,7 +145,7 @@ class PermissionPolicy:
             finding = _of_uncertain(access, rule)
         else:
             finding = _finding(access, rule)
-        return _granted(finding, access, grants, self._fold_case) or finding
+        return self._granted(finding, access, grants) or finding
 
     def _deciding(self, access: Access, read_only: bool, at: float) -> Rule | None:
         for rule in self._rules.all_matches(access.domain, access.target):
@@ -161,6 +172,16 @@ class PermissionPolicy:
 
     def _covers(self, rule: Rule, access: Access) -> bool:
         return any(found is rule for found in self._rules.all_matches(access.domain, access.target))
+
+    def _granted(self, finding: Finding, access: Access, grants: tuple[Rule, ...]) -> Finding | None:
+        """A grant answers an ask; it never overrides a deny."""
+        if finding.decision != "ask":
+            return None
+        for grant in grants:
+            may = grant.domain == access.domain and (access.certain or is_literal(grant))
+            if may and self._covers_target(grant, access.target, fold_case=self._fold_case):
+                return _finding(access, grant, "allow", GRANTED(target=access.target, pattern=grant.pattern))
+        return None
 
 
 def _counts(rule: Rule, read_only: bool, at: float) -> bool:
@@ -239,14 +260,3 @@ def _grants(state: State, at: float) -> tuple[Rule, ...]:
         for grant in kept
         if at < grant["expires"]
     )
-
-
-def _granted(finding: Finding, access: Access, grants: tuple[Rule, ...], fold_case: bool) -> Finding | None:
-    """A grant answers an ask; it never overrides a deny."""
-    if finding.decision != "ask" or not grants:
-        return None
-    for grant in grants:
-        covers = grant.domain == access.domain and matches(grant, access.target, fold_case=fold_case)
-        if covers and (access.certain or is_literal(grant)):
-            return _finding(access, grant, "allow", GRANTED(target=access.target, pattern=grant.pattern))
-    return None

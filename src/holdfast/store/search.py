@@ -220,6 +220,12 @@ class Search:
         state = snapshot.state if snapshot else IndexState()
         return bool(self._store.events_since(state.covered, 1) or self._store.deletions(state.deletions, 1))
 
+    def unindexed(self, most: int = 1000) -> int:
+        """How many events the index does not cover yet; counted up to `most`."""
+        self._check()
+        snapshot = self._reader.snapshot()
+        return len(self._store.events_since(snapshot.state.covered if snapshot else 0, most))
+
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
         """Build the index anew from the store; searches go on with the old one until it is done."""
         self._check()
@@ -285,13 +291,13 @@ def _begin(this: Round, query: Query, match: Match, limit: int) -> tuple[Cursor,
     mode: Mode = match if match != "auto" else "any" if query.is_question else "all"
     if mode == "any" and not query.stems:
         mode = "all"
-    cards, more = this.ranked(mode)
-    if not cards and match == "auto" and mode == "all" and query.stems:
+    found, more = this.ranked(mode)
+    if not found and match == "auto" and mode == "all" and query.stems:
         mode = "any"
-        cards, more = this.ranked(mode)
+        found, more = this.ranked(mode)
     size = max(_RANKED, limit)
-    head = tuple(card.seq for card in cards[:size])
-    scores = {card.seq: card.score for card in cards[:size]}
-    if more or len(cards) > size:
+    scores = {card.seq: score for score, card in found[:size]}
+    head = tuple(scores)
+    if more or len(found) > size:
         return Cursor(mode, this.top + 1, head, head), scores
     return Cursor(mode, 0, head), scores

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import tantivy
 
@@ -20,14 +21,16 @@ FORMAT = 1
 
 _LABELS = ("user", "agent", "thread", "vault", "session", "kind", "tool")
 STATE_MARK = "state"
-_QUIET_KINDS = ("tool_calling", "tool_called")
+QUIET_KINDS = frozenset({"tool_calling", "tool_called"})
+"""Nobody speaks in them."""
 _SPEAKER = re.compile(r"\s*([^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}): ")
-_TIME_WORDS = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week(?:end)?s?|months?|years?|days?|morning|evening|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|"
-    r"october|november|december|since|recently|\d{4}|\d{1,2}:\d\d)\b|昨天|今天|明天|上周|下周|上个月|去年|星期|[年月日号点]",
-    re.IGNORECASE,
-)
+_TIMES = """
+yesterday today tonight tomorrow ago last next week weeks weekend weekends month months year years day days morning
+evening night monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+august september october november december since recently
+昨天 今天 明天 上周 下周 去年 今年 月底 年底 星期 周末 早上 晚上
+"""
+_TIME_WORDS = frozenset({*_TIMES.split(), *map(str, range(1950, 2051))})
 
 
 def make_schema() -> tantivy.Schema:
@@ -69,26 +72,21 @@ class IndexState:
     def tokens(self, field: Field) -> int:
         return self.words if field == "words" else self.parts if field == "parts" else self.stems
 
-    def with_event(self, record: EventRecord, text: Analysed) -> IndexState:
-        return replace(
-            self,
-            documents=self.documents + 1,
-            words=self.words + text.words.count(" ") + 1,
-            parts=self.parts + sum(run.count(" ") + 1 for run in text.parts),
-            stems=self.stems + text.stems.count(" ") + 1,
-        )
 
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """What the index knows of a hit without reading it."""
+class Card(NamedTuple):
+    """What the index knows of an event without reading it."""
 
     seq: int
     place: int
+    """See `place_of`."""
     at: int
     voice: int
+    """See `voice_of`."""
     dated: bool
-    score: float
+
+
+Scored = tuple[float, Card]
+"""A hit and how well it fits."""
 
 
 def place_of(session: str, number: int) -> int:
@@ -99,11 +97,13 @@ def place_of(session: str, number: int) -> int:
 
 def speaker_of(record: EventRecord) -> str:
     """Who said it, in lower case: by the record, or by `Name: ` at the beginning of what was said."""
+    if record.kind in QUIET_KINDS:
+        return ""
     named = record.data.get("speaker")
     if not isinstance(named, str) or not named:
-        found = None if record.kind in _QUIET_KINDS else _SPEAKER.match(record.text)
+        found = _SPEAKER.match(record.text)
         named = found[1] if found else ""
-    words = analyse(named).words.split()
+    words = analyse(named).words.split() if named else ()
     return words[0] if words else ""
 
 
@@ -112,8 +112,9 @@ def voice_of(speaker: str) -> int:
     return int.from_bytes(hashlib.blake2b(speaker.encode(), digest_size=2).digest()) if speaker else 0
 
 
-def is_dated(text: str) -> bool:
-    return _TIME_WORDS.search(text) is not None
+def is_dated(words: str) -> bool:
+    """Whether a text, by its words, speaks of a time."""
+    return not _TIME_WORDS.isdisjoint(words.split())
 
 
 def document_of(record: EventRecord, vault: str, text: Analysed) -> tantivy.Document:
@@ -131,11 +132,12 @@ def document_of(record: EventRecord, vault: str, text: Analysed) -> tantivy.Docu
     document.add_integer("at", labels.at)
     document.add_unsigned("seq", record.seq)
     document.add_unsigned("place", place_of(record.where.session, record.no))
-    speaker = speaker_of(record)
-    if speaker:
-        document.add_text("speaker", speaker)
-    document.add_unsigned("voice", voice_of(speaker))
-    document.add_boolean("dated", is_dated(record.text))
+    if record.kind not in QUIET_KINDS:
+        speaker = speaker_of(record)
+        if speaker:
+            document.add_text("speaker", speaker)
+            document.add_unsigned("voice", voice_of(speaker))
+        document.add_boolean("dated", is_dated(text.words))
     return document
 
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import tantivy
 
-from holdfast.store.search_document import SCHEMA, STATE_MARK, Card, IndexState, state_of
+from holdfast.store.search_document import SCHEMA, STATE_MARK, Card, IndexState, Scored, state_of
 from holdfast.store.search_filters import Sieve
 from holdfast.store.search_query import AllOf, AnyOf, Node, Phrase, Prefix, SearchError, Term
 
 _MOST_EXPANDED = 64
-_CARD_COLUMNS = ("seq", "place", "at", "voice", "dated")
 
 
 class Snapshot:
@@ -37,9 +35,10 @@ class Snapshot:
 
     # questions
 
-    def best(self, query: tantivy.Query, limit: int) -> list[Card]:
+    def best(self, query: tantivy.Query, limit: int) -> list[Scored]:
         """By score, the best first."""
-        return self._cards(self.searcher.search(query, limit, count=False).hits)
+        hits = self.searcher.search(query, limit, count=False).hits
+        return list(zip([float(score) for score, _ in hits], self._cards(hits), strict=True))
 
     def newest(self, query: tantivy.Query, limit: int, before: int) -> list[int]:
         """Numbers of the newest hits below `before`, newest first."""
@@ -48,23 +47,27 @@ class Snapshot:
         return [int(number) for number, _ in hits]
 
     def at_places(self, places: Sequence[int]) -> list[Card]:
-        """The events at these places, as far as they are there; their score is 0."""
+        """The events at these places, as far as they are there."""
         if not places:
             return []
         hits = self.searcher.search(
             tantivy.Query.term_set_query(SCHEMA, "place", places), len(places), count=False
         ).hits
-        return [replace(card, score=0.0) for card in self._cards(hits)]
+        return self._cards(hits)
+
+    @property
+    def documents(self) -> int:
+        """As scores count them: the state is one, too."""
+        return int(self.searcher.num_docs)
 
     def holding(self, field: str, term: str) -> int:
         return int(self.searcher.doc_freq(field, term))
 
     def _cards(self, hits: list[tuple[Any, tantivy.DocAddress]]) -> list[Card]:
         places = [address for _, address in hits]
-        columns: list[list[Any]] = [self.searcher.fast_field_values(name, places) for name in _CARD_COLUMNS]
+        columns: list[list[Any]] = [self.searcher.fast_field_values(name, places) for name in Card._fields]
         return [
-            Card(seq, place, at, voice, dated, float(score))
-            for (score, _), seq, place, at, voice, dated in zip(hits, *columns, strict=True)
+            Card(seq, place, at, voice or 0, bool(dated)) for seq, place, at, voice, dated in zip(*columns, strict=True)
         ]
 
     # putting a query to the index

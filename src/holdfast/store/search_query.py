@@ -108,7 +108,7 @@ def _chunks(text: str) -> Iterator[tuple[str, bool]]:
         if part is None:
             part = found["quoted"] if found["quoted"] is not None else found["curly"]
         bare = part.rstrip("*")
-        yield bare, bare != part and re.search(r"\w$", bare) is not None
+        yield bare, bare != part
 
 
 def _chunk_node(chunk: str, open_ended: bool) -> Node | None:
@@ -119,6 +119,7 @@ def _chunk_node(chunk: str, open_ended: bool) -> Node | None:
     parts = [part for token in found for part in token.parts]
     # What looks like a hash on its own may be a piece of a name in the text, where it was split.
     split = [part for token in found for part in _at_every_border(chunk, token)]
+    open_ended = open_ended and found[-1].end == len(chunk)  # foo)* is no beginning of a word
     if found[-1].dense:
         # In the text the run may go on: its last character is not the last one there.
         open_ended = len(found[-1].words) == 1

@@ -7,13 +7,14 @@ turns, and a question about a time among turns that name one.
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from holdfast.store.search_document import Card, voice_of
+from holdfast.store.search_document import Card, Scored, voice_of
 from holdfast.store.search_query import Query
 from holdfast.store.search_stems import stem_of
 from holdfast.store.search_text import fold
@@ -70,29 +71,29 @@ def stem_weights(query: Query, names: Iterable[str], rarity: Callable[[str], flo
     return [(stem, weight * _SPEAKER_NAME if stem in named else weight) for stem, weight in weights]
 
 
-def by_recency(cards: Iterable[Card], now: float) -> list[Card]:
+def by_recency(found: Iterable[Scored], now: float) -> list[Scored]:
     """Best first, the recent ones lifted a little."""
     moment = round(now * 1_000_000)
-    lifted = [replace(card, score=card.score * _recent(card, moment)) for card in cards]
-    return sorted(lifted, key=lambda card: (-card.score, -card.seq))
+    return sorted(((score * _recent(card, moment), card) for score, card in found), reverse=True)
 
 
 def for_question(
-    cards: Sequence[Card], question: Question, at_places: Callable[[Sequence[int]], Iterable[Card]], now: float
-) -> list[Card]:
+    found: Sequence[Scored], question: Question, at_places: Callable[[Sequence[int]], Iterable[Card]], now: float
+) -> list[Scored]:
     """Best first; neighbours of good turns are among them, also when they hold no word of the question."""
-    scores = {card.place: card.score for card in cards}
-    known = {card.place: card for card in cards}
-    best = sorted(cards, key=lambda card: -card.score)[:_CONTEXT_FROM]
-    around = {card.place + distance for card in best for distance, _ in _NEIGHBOURS} - known.keys()
+    scores = {card.place: score for score, card in found}
+    known = {card.place: card for _, card in found}
+    best = heapq.nlargest(_CONTEXT_FROM, found)
+    around = {card.place + distance for _, card in best for distance, _ in _NEIGHBOURS} - known.keys()
     known.update((card.place, card) for card in at_places(sorted(around)))
     moment = round(now * 1_000_000)
     ranked = []
     for place, card in known.items():
-        context = sum(weight * scores.get(place + distance, 0.0) for distance, weight in _NEIGHBOURS)
-        score = (card.score + context) * _fitting(card, question) * _recent(card, moment)
-        ranked.append(replace(card, score=score))
-    return sorted(ranked, key=lambda card: (-card.score, -card.seq))
+        score = scores.get(place, 0.0)
+        for distance, weight in _NEIGHBOURS:
+            score += weight * scores.get(place + distance, 0.0)
+        ranked.append((score * _fitting(card, question) * _recent(card, moment), card))
+    return sorted(ranked, reverse=True)
 
 
 def _fitting(card: Card, question: Question) -> float:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import tantivy
 
 from holdfast.store.search_cursor import Mode
-from holdfast.store.search_document import Card, voice_of
+from holdfast.store.search_document import Card, Scored, voice_of
 from holdfast.store.search_filters import Sieve
 from holdfast.store.search_index import Snapshot
 from holdfast.store.search_query import Field, Query, Term
@@ -30,8 +29,11 @@ class Round:
         self._snapshot = snapshot
         self._tail = tail
         self._now = now
+        self._measured = snapshot if snapshot is not None and snapshot.state.documents else None
+        self._lengths: dict[Field, float] = {}
         self._counts: dict[tuple[Field, str], int] = {}
-        self._statistics = Statistics(self._documents(), self._tokens, self._holding)
+        documents = self._measured.documents if self._measured else len(tail)
+        self._statistics = Statistics(documents, self._length, self._holding)
 
     @property
     def top(self) -> int:
@@ -39,14 +41,16 @@ class Round:
         covered = self._snapshot.state.covered if self._snapshot else 0
         return self._tail[-1].seq if self._tail else covered
 
-    def ranked(self, mode: Mode) -> tuple[list[Card], bool]:
+    def ranked(self, mode: Mode) -> tuple[list[Scored], bool]:
         """The best hits, best first, and whether there may be more."""
         found = self._snapshot.best(self._index_query(mode), CANDIDATES) if self._snapshot else []
         more = len(found) == CANDIDATES
-        found += [replace(event.card, score=self.score(mode, event.text)) for event in self._tail_hits(mode)]
+        found += [(self.score(mode, event.text), event.card) for event in self._tail_hits(mode)]
         if mode == "all":
             return by_recency(found, self._now), more
-        return for_question(found, self._asked[0], self._at_places, self._now), more
+        # Neighbours that hold none of the words are welcome in answer to a question only.
+        around = self._at_places if self._query.is_question else _nowhere
+        return for_question(found, self._asked[0], around, self._now), more
 
     def newest(self, mode: Mode, before: int, limit: int) -> list[int]:
         """The newest hits below a number, newest first."""
@@ -95,24 +99,25 @@ class Round:
     def _weights(self) -> list[tuple[str, float]]:
         return stem_weights(self._query, self._asked[1], lambda stem: self._statistics.rarity("stems", stem))
 
-    # statistics over both
+    # statistics: of the index, so that the tail's scores are like its own; of the tail when there is no index
 
-    def _documents(self) -> int:
-        return (self._snapshot.state.documents if self._snapshot else 0) + len(self._tail)
-
-    def _tokens(self, field: Field) -> int:
-        """Of the index only, unless there is none: the tail is short."""
-        if self._snapshot is not None and self._snapshot.state.documents:
-            state = self._snapshot.state
-            return state.tokens(field) * self._documents() // state.documents
-        return sum(event.text.field(field).count(" ") - 1 for event in self._tail)
+    def _length(self, field: Field) -> float:
+        length = self._lengths.get(field)
+        if length is None:
+            if self._measured is not None:
+                length = self._measured.state.tokens(field) / self._measured.documents
+            else:
+                length = sum(event.text.length(field) for event in self._tail) / max(1, len(self._tail))
+            self._lengths[field] = length
+        return length
 
     def _holding(self, field: Field, term: str) -> int:
         count = self._counts.get((field, term))
         if count is None:
-            needle = f" {term} "
-            count = sum(needle in event.text.field(field) for event in self._tail)
-            count += self._snapshot.holding(field, term) if self._snapshot else 0
+            if self._measured is not None:
+                count = self._measured.holding(field, term)
+            else:
+                count = sum(f" {term} " in event.text.field(field) for event in self._tail)
             self._counts[field, term] = count
         return count
 
@@ -125,3 +130,7 @@ def _meets(query: Query, mode: Mode, text: ScanText) -> bool:
     if mode == "all":
         return matches(query.node, text)
     return any(f" {stem} " in text.stems for stem in query.stems)
+
+
+def _nowhere(_: Sequence[int]) -> Iterator[Card]:
+    return iter(())

@@ -34,14 +34,19 @@ class ScanText:
     def field(self, name: Field) -> str:
         return self.words if name == "words" else self.parts if name == "parts" else self.stems
 
+    def length(self, name: Field) -> int:
+        """How many tokens a field has."""
+        layout = self.field(name)
+        return 0 if layout.isspace() else layout.count(" ") - 1 - layout.count("\n")
+
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
     """What a score needs to know of the whole."""
 
     documents: int
-    tokens: Callable[[Field], int]
-    """How many tokens all documents have in a field."""
+    length: Callable[[Field], float]
+    """How many tokens a document has in a field, on average."""
     holding: Callable[[Field, str], int]
     """How many documents hold a term."""
 
@@ -80,8 +85,8 @@ def _weight(node: Term | Phrase, text: ScanText, statistics: Statistics) -> floa
     times = _times(_needle(node), layout)
     if not times:
         return 0.0
-    average = statistics.tokens(node.field) / statistics.documents if statistics.documents else 0.0
-    length = layout.count(" ") - 1
+    average = statistics.length(node.field)
+    length = text.length(node.field)
     return times * (1 + K1) / (times + K1 * (1 - B + B * (length / average if average else 1.0)))
 
 

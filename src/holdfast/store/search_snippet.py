@@ -13,6 +13,8 @@ from holdfast.store.search_text import composed, tokens
 WIDTH = 240
 _MOST_MARKS = 400
 _BEFORE = 60
+_LOOKED_THROUGH = 20_000
+"""Characters of a text that hold no letters of the query, as when `cafe` finds `café`."""
 _DOTS = "…"
 
 
@@ -40,7 +42,7 @@ class Marker:
 
     def snippet(self, text: str) -> Snippet:
         text = composed(text)
-        marks = list(self._marks(text))
+        marks = list(self._marks(text)) or list(self._in_run(text, 0, min(len(text), _LOOKED_THROUGH)))
         return _cut(text, marks)
 
     def _marks(self, text: str) -> Iterator[_Mark]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holdfast.store.interface import EventRecord, Store
-from holdfast.store.search_document import Card, is_dated, place_of, speaker_of, voice_of
+from holdfast.store.search_document import QUIET_KINDS, Card, is_dated, place_of, speaker_of, voice_of
 from holdfast.store.search_filters import Labels
 from holdfast.store.search_scan import ScanText
 
@@ -95,13 +95,11 @@ class Tail:
         text = ScanText.of(record.text)
         if not text.words.strip():
             return None
-        return TailEvent(card_of(record), Labels.of(record, self._vaults.of(record.where.session)), text)
-
-
-def card_of(record: EventRecord, score: float = 0.0) -> Card:
-    place = place_of(record.where.session, record.no)
-    at = Labels.of(record, "").at
-    return Card(record.seq, place, at, voice_of(speaker_of(record)), is_dated(record.text), score)
+        labels = Labels.of(record, self._vaults.of(record.where.session))
+        voice = voice_of(speaker_of(record))
+        place = place_of(record.where.session, record.no)
+        dated = record.kind not in QUIET_KINDS and is_dated(text.words)
+        return TailEvent(Card(record.seq, place, labels.at, voice, dated), labels, text)
 
 
 def _seq(event: TailEvent) -> int:

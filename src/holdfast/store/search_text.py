@@ -13,6 +13,7 @@ One rule serves the index, the events that are not indexed yet and the query, so
 
 from __future__ import annotations
 
+import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -41,7 +42,10 @@ _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 _ASCII_CHUNK = re.compile(rf"\w+(?:{_JOINER}\w+)*", re.ASCII)
 _CHUNK = re.compile(rf"[\w{_MARKS}{_DENSE}]+(?:{_JOINER}[\w{_MARKS}{_DENSE}]+)*")
 _TOKEN = re.compile(rf"(?P<dense>[{_DENSE}]+)|(?:[^\W{_DENSE}]|[{_MARKS}])+")
+_ALL_DENSE = re.compile(f"[{_DENSE}]+")
 _ACCENT = re.compile("[\u0300-\u036f\u200c\u200d\ufe00-\ufe0f]")
+_NO_WORD = re.compile(rf"[^\w{_MARKS}]")
+"""What single characters such as ¼ are made of besides letters and digits."""
 _ESCAPED = re.compile(r"\\[nrt]([A-Za-z]\w*)")
 _ASCII_PARTS = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _HEX = re.compile(r"[0-9a-f]{4,}|[0-9A-F]{4,}")
@@ -71,14 +75,13 @@ class Token(NamedTuple):
 def analyse(text: str) -> Analysed:
     """The text as the index holds it."""
     chunks = _ASCII_CHUNK.findall(text) if text.isascii() else _CHUNK.findall(_composed(text))
-    if not chunks:
-        return Analysed("", (), "")
-    words, runs, stems = zip(*map(_CHUNKS.__getitem__, chunks), strict=True)
-    parts = list(filter(None, runs))
+    entries = [_CHUNKS[chunk] for chunk in chunks]
+    parts = [run for _, run, _ in entries if run]
     if "\\" in text:
         # In JSON inside a text a line break is two characters, of which the second clings to the next word.
         parts += [" ".join(part for token in tokens(word) for part in token.parts) for word in _ESCAPED.findall(text)]
-    return Analysed(" ".join(words), tuple(parts), " ".join(filter(None, stems)))
+    words = " ".join([word for word, _, _ in entries])
+    return Analysed(words, tuple(parts), " ".join([stem for _, _, stem in entries if stem]))
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -86,7 +89,7 @@ def tokens(text: str) -> Iterator[Token]:
     for found in _TOKEN.finditer(text):
         run = found.group()
         if found.lastgroup == "dense":
-            grams = pairs(unicodedata.normalize("NFKC", run))
+            grams = pairs(_without_forms(run))
             yield Token(found.start(), found.end(), grams, grams, True)
         else:
             yield Token(found.start(), found.end(), (fold(run)[:LONGEST_WORD],), tuple(identifier_parts(run)), False)
@@ -99,30 +102,41 @@ def composed(text: str) -> str:
 
 def pairs(run: str) -> tuple[str, ...]:
     """Every character with the next one, and the last one alone."""
-    return tuple(run[place : place + 2] for place in range(len(run)))
+    return (*map(operator.add, run, run[1:]), run[-1:])
 
 
 def fold(word: str) -> str:
     """Lower case and without accents, so that `Café` and `cafe` are one word."""
+    return word.lower() if word.isascii() else _ACCENT.sub("", _plain(word).casefold())
+
+
+def _without_forms(run: str) -> str:
+    """Half-width and other typographical forms as the usual ones."""
+    return run if unicodedata.is_normalized("NFKC", run) else unicodedata.normalize("NFKC", run)
+
+
+def _plain(word: str) -> str:
+    """Without accents and typographical forms, but with its capitals."""
     if word.isascii():
-        return word.lower()
+        return word
     bare = _ACCENT.sub("", unicodedata.normalize("NFKD", word))
-    return unicodedata.normalize("NFKC", bare.casefold())
+    return _NO_WORD.sub("", unicodedata.normalize("NFKC", bare))
 
 
 def identifier_parts(word: str, *, all_borders: bool = False) -> list[str]:
     """`getHTTPResponse_2` is get, http, response, 2. A piece that looks like chance (a hash) stays whole."""
-    found = []
-    for piece in word.split("_"):
-        if not piece:
-            continue
-        if len(piece) > LONGEST_WORD or (looks_random(piece) and not all_borders):
-            found.append(fold(piece)[:LONGEST_WORD])
-        elif piece.isascii():
-            found += [part.lower() for part in _ASCII_PARTS.findall(piece)]
-        else:
+    found: list[str] = []
+    for piece in _plain(word).split("_"):
+        if piece.isascii():
+            if len(piece) <= LONGEST_WORD and (all_borders or piece.isalpha() or not looks_random(piece)):
+                found += _ASCII_PARTS.findall(piece)
+            elif piece:
+                found.append(piece[:LONGEST_WORD])
+        elif len(piece) <= LONGEST_WORD:
             found += [fold(part)[:LONGEST_WORD] for part in _case_and_digit_runs(piece)]
-    return found
+        else:
+            found.append(fold(piece)[:LONGEST_WORD])
+    return [part.lower() for part in found]
 
 
 def looks_random(piece: str) -> bool:
@@ -150,51 +164,73 @@ _T = TypeVar("_T")
 
 
 class _Memory(dict[str, _T]):
-    """What runs of characters stand for. They repeat: looking one up is many times quicker than taking it apart."""
+    """What runs of characters stand for. They repeat: looking one up is many times quicker than taking it apart.
 
-    def __init__(self, work: Callable[[str], _T], most: int) -> None:
+    When it is full, everything that was not used since the last time is forgotten.
+    """
+
+    def __init__(self, work: Callable[[str], _T], most: int = 100_000) -> None:
         self._work = work
         self._most = most
+        self._before: dict[str, _T] = {}
 
     def __missing__(self, run: str) -> _T:
-        result = self._work(run)
-        if len(run) <= _LONGEST_REMEMBERED:
-            if len(self) >= self._most:
-                self.clear()
-            self[run] = result
+        result = self._before.get(run)
+        if result is None:
+            result = self._work(run)
+            if len(run) > _LONGEST_REMEMBERED:
+                return result
+        if len(self) >= self._most:
+            self._before = self.copy()
+            self.clear()
+        self[run] = result
         return result
 
 
 def _word_entry(run: str) -> tuple[str, tuple[str, ...], str]:
     """A run without dense characters: the word, its parts, its stems."""
-    word = fold(run)[:LONGEST_WORD]
-    if run.isascii() and run.isalpha() and (run == word or run[1:].islower()):
-        return word, (word,), stem_of(word)  # most are plain words: no need to look further
+    if run.isascii() and len(run) <= LONGEST_WORD:
+        word = run.lower()
+        if run.isdigit() or (run.isalpha() and (run == word or run[1:].islower())):
+            return word, (word,), stem_of(word)  # most are plain words: no need to look further
+    else:
+        word = fold(run)[:LONGEST_WORD]
     parts = tuple(identifier_parts(run))
-    return word, parts, " ".join([stem for part in parts if (stem := stem_of(part))])
+    stems = [stem for part in parts if (stem := _STEMS[part])]
+    return word, parts, " ".join(stems)
 
 
 def _chunk_entry(chunk: str) -> tuple[str, str, str]:
-    words: list[str] = []
-    parts: list[str] = []
-    stems: list[str] = []
     if chunk.isascii():
-        for word, pieces, roots in map(_WORDS.__getitem__, _ASCII_WORD.findall(chunk)):
+        runs = _ASCII_WORD.findall(chunk)
+        if len(runs) == 1:
+            word, pieces, roots = _word_entry(chunk)
+            return word, "" if pieces == (word,) else " ".join(pieces), roots
+        words: list[str] = []
+        parts: list[str] = []
+        stems: list[str] = []
+        for run in runs:
+            word, pieces, roots = _WORDS[run]
             words.append(word)
             parts += pieces
             if roots:
                 stems.append(roots)
+    elif _ALL_DENSE.fullmatch(chunk):
+        grams = pairs(_without_forms(chunk))
+        return " ".join(grams), "", " ".join(grams[:-1] or grams)
     else:
+        words, parts, stems = [], [], []
         for token in tokens(chunk):
             words += token.words
             parts += token.parts
             if token.dense:
                 stems += token.words[:-1] or token.words
             else:
-                stems += [stem for part in token.parts if (stem := stem_of(part))]
+                stems += [stem for part in token.parts if (stem := _STEMS[part])]
     return " ".join(words), " ".join(parts) if parts != words else "", " ".join(stems)
 
 
 _LONGEST_REMEMBERED = 40
-_WORDS = _Memory(_word_entry, 200_000)
-_CHUNKS = _Memory(_chunk_entry, 200_000)
+_STEMS = _Memory(stem_of)
+_WORDS = _Memory(_word_entry)
+_CHUNKS = _Memory(_chunk_entry)

@@ -208,7 +208,7 @@ class _OpenIndex:
             documents += 1
             words += text.words.count(" ") + 1
             parts += sum(run.count(" ") + 1 for run in text.parts)
-            stems += text.stems.count(" ") + 1
+            stems += text.stems.count(" ") + 1 if text.stems else 0
         state, last = self.state, batch[-1]
         self.state = replace(
             state,
