@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from holdfast.audit_entries import audit_entries
 from holdfast.control import Control
 from holdfast.core.events import ToolCall, ToolCalling
 from holdfast.core.outcome import from_merged
@@ -35,7 +36,6 @@ from holdfast.core.policy import EMPTY
 from holdfast.core.settings import DEFAULTS
 from holdfast.core.targets import Access, Target
 from holdfast.core.verdict import merge
-from holdfast.plane import audit_entries
 from holdfast.rule_index import RuleIndex, rule_list
 from holdfast.store.audit_log import FIRST_PREVIOUS, chained_line
 from holdfast.store.home import Home

@@ -24,10 +24,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from holdfast.audit_entries import audit_entries
 from holdfast.control import Control
 from holdfast.core.events import ToolCall
 from holdfast.core.keys import SessionId, SessionKey
-from holdfast.plane import audit_entries
 from holdfast.store.home import Home
 from holdfast.store.interface import Change, Session
 from holdfast.testing.builders import EventBuilder

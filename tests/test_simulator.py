@@ -4,10 +4,10 @@ import time
 
 import pytest
 
+from holdfast.audit_entries import audit_entries
 from holdfast.core.messages import plain
 from holdfast.core.outcome import from_merged
 from holdfast.core.verdict import Finding
-from holdfast.plane import audit_entries
 from holdfast.simulator import simulate
 from judging import bench
 
