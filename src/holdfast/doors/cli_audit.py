@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from holdfast.doors.cli_reconcile import reconcile
 from holdfast.doors.context import Context, pass_context
 from holdfast.doors.lazy_group import EXIT_PROBLEM
 from holdfast.doors.output import emit, json_option, moment, table, visible
@@ -20,6 +21,9 @@ session_option = click.option("--session", metavar="ID", help="Only this session
 @click.group()
 def audit_group() -> None:
     """Show, verify and export decisions."""
+
+
+audit_group.add_command(reconcile)
 
 
 @audit_group.command()

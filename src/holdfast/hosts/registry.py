@@ -15,6 +15,7 @@ from holdfast.hosts.gateway import Gateway, GatewaySettings
 from holdfast.hosts.gemini import Gemini
 from holdfast.hosts.host import Host
 from holdfast.hosts.opencode import OpenCode
+from holdfast.hosts.seen import Seen
 from holdfast.hosts.sessions import HostSessions
 from holdfast.store.home import Home, VaultError, find_vault
 
@@ -43,6 +44,7 @@ def gateway_for(control: Control) -> Gateway:
         settings=lambda: control.settings,
         language=control.language,
         memory=control.memory_facts,
+        seen=Seen(control.store, control.clock),
         before_run=checkpoints.before_run,
         after_run=checkpoints.after_run,
         afterwards=Afterwards(control.plane, chain, new_id=control.new_id, language=control.language),

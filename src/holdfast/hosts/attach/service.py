@@ -60,6 +60,7 @@ def attach(host: str, spec: Spec, *, at: float, dry_run: bool = False, force: bo
         deadline=spec.deadline,
         port=spec.port,
         files=tuple(records),
+        more={"server": spec.with_server},
     )
     if known is None or replace(known, at=at) != record:
         record.save(spec.home)
