@@ -22,6 +22,11 @@ _SAFE_WORD = Lazy(r"[\w@%+=:,./~^-]+\Z")
 _SAFE_NAME = Lazy(r"[^\s'\"|&;<>()$`\\]+\Z")
 _BIN = Lazy(r"(?:/(?:usr|opt|run)(?:/[\w.@+-]+)*)?/s?bin/[^/]+\Z|/nix/store/.*/bin/[^/]+\Z|/snap/bin/[^/]+\Z")
 _UNKNOWN = Output(None)
+# Options that say openly that a command follows.
+_RUNNER = Lazy(
+    r"(?:^|\s)(?:-c|-C|-x|-X|-a|--(?:command|run|prepare|setup|cleanup|conclude|preview|bind|exec|exec-batch|call|stdin-from-command"
+    r"|password-command|on-\S+|filter))\Z|^(?:EDITOR|VISUAL|GIT_EDITOR|GIT_SSH_COMMAND|\w*ASKPASS|BORG_PASSCOMMAND|\w*PASSWORD_COMMAND|BROWSER)\Z"
+)
 
 
 MAX_WORDS = 40_000
@@ -165,6 +170,9 @@ class Caller(Entries):
         taint = target.taint | scope.origins.get(path, 0)
         content = scope.files.get(path)
         self.record.add("runs", path, command, "script", target.certain)
+        if context.escaped and not context.inline and not _RUNNER.search(context.via[-1]):
+            # a pager, a compressor, a setting: whoever allows the program did not mean this one
+            self.record.finding("dangerous", "escape", program=context.escaped)
         if taint & FROM_NETWORK:
             self.record.finding("dangerous", "downloads_and_runs", target=target.text)
         elif taint & FROM_DECODER:
@@ -184,6 +192,9 @@ class Caller(Entries):
         """Some variables are programs in disguise: PAGER, GIT_SSH_COMMAND, LD_PRELOAD, PROMPT_COMMAND."""
         if not isinstance(value, Field) or not value.text:
             return
+        starts_shell = not lasting and name != "SHELL" and "sh" in value.text
+        if starts_shell and (HANDED_SHELL.match(value.text) or (HELD_SHELL.search(value.text) and name in env.LOADERS)):
+            self.record.finding("dangerous", "escape", program=name)
         if name in env.LOADERS:
             self.record.cannot_know(f"{name} changes which code runs")
             if name in env.INJECTED:
@@ -200,9 +211,8 @@ class Caller(Entries):
         elif lasting:
             if env.belongs_to_tool(name):
                 self.record.read_only = False
-        elif name != "SHELL" and (
-            HANDED_SHELL.match(value.text)
-            or HELD_SHELL.search(scope.files.get(paths.absolute(value.text, scope.cwd, scope.home), ""))
+        elif name != "SHELL" and HELD_SHELL.search(
+            scope.files.get(paths.absolute(value.text, scope.cwd, scope.home), "")
         ):
             self.record.finding("dangerous", "escape", program=name)
         elif name == "PATH":

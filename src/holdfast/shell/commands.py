@@ -32,7 +32,7 @@ _VERSIONED = Lazy(r"(?P<name>[A-Za-z][A-Za-z+_]*(?:-[A-Za-z+]+)*)-?\d+(?:\.\d+)*
 _WINDOWS = Lazy(r"(?P<name>.+)\.(?:exe|cmd|bat)\Z", re.IGNORECASE)
 ROLES = frozenset(
     "val text read print write append delete rdelete shell argv envargv sql url host pkg script prog perm"
-    " upload dir copy move link image remote cmdline uploadfile device touch mkdir rmdir setting".split()
+    " upload dir copy move link image remote cmdline uploadfile device touch mkdir rmdir setting plugin".split()
 )
 _KEYS = frozenset(
     "ro risk why pos opts fx sub default verbs when dry handler style destroys reads extends recursive"

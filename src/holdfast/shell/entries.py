@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.shell.call import Call
 from holdfast.shell.commands import Spec
-from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, FROM_SECRET, FROM_SHELL, Field, Output
+from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, FROM_SECRET, FROM_SHELL, FROM_TREE, Field, Output
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import Arguments, acts, holds, raw_matches, split_arguments
 from holdfast.shell.reading import RISK_ORDER, EffectKind, Risk
 from holdfast.shell.roles import Roles
-from holdfast.shell.smuggle import smuggled
+from holdfast.shell.smuggle import smuggled, smuggled_to_reader
 from holdfast.shell.verbs import ASKS, CHANGE_PREFIXES, CHANGES, DESTROYS, READS, STRONG, destructive_task, verb_of
 
 if TYPE_CHECKING:
     from holdfast.shell.calls import Caller
 
 _UNKNOWN = Output(None)
+# A container that is given the root folder, or every right, is the machine itself.
+_WHOLE_MACHINE = Lazy(r"(?:^|[,=\s])(?:src|source|hostPath)=/(?=,|\s|\Z)|security\.privileged=true|^--privileged\Z")
 _USERS = frozenset(("useradd", "usermod", "adduser", "chsh", "git", "tmux", "mail", "logger", "notify-send"))
 _ALWAYS_FINE = ("--help", "--version")
 
@@ -126,9 +129,10 @@ class Entries(Roles):
                 if asked < len(words) - 1:  # `snapshot x`: the word behind may be a verb that nobody told us
                     self.record.read_only = False
                 return Output(None, call.stdin.taint)
-        smuggled(
-            self.record, call.name, call.fields, call.scope, positionals=detail not in ("container", "virtual machine")
-        )
+        inside = detail in ("container", "virtual machine")
+        if inside and any(_WHOLE_MACHINE.search(f.text) for f in call.fields):
+            self.record.finding("dangerous", "escalates", how=f"{call.name} gives the whole machine to a {detail}")
+        smuggled(self.record, call.name, call.fields, call.scope, positionals=not inside)
         self.record.add("external_state", " ".join(words), call.command, detail)
         self.record.finding("caution", "external_state", detail=detail)
         self.file_options(call)
@@ -206,6 +210,7 @@ class Entries(Roles):
         if spec.get("ro"):
             self.acting_options(call, arguments.flags, spec.get("opts", {}), _longs(call.spec))
             self.side_effects(call)
+            smuggled_to_reader(self.record, call.label, call.fields, call.scope)
         elif roles[-1] not in ("argv", "envargv", "cmdline", "remote"):
             about_text = roles[0] in ("text", "val") and spec.get("fx", ("",))[:1] != ["git_history:commit"]
             runs_project = bool(spec.get("unknown")) or any(e.startswith("installs") for e in spec.get("fx", ()))
@@ -231,7 +236,12 @@ class Entries(Roles):
         if out == "nothing":
             return Output("")
         if out:
-            call.taint |= {"secret": FROM_SECRET, "network": FROM_NETWORK, "decoded": FROM_DECODER}.get(out, 0)
+            call.taint |= {
+                "secret": FROM_SECRET,
+                "network": FROM_NETWORK,
+                "decoded": FROM_DECODER,
+                "secret_db": FROM_TREE,
+            }.get(out, 0)
         return Output(None, call.taint)
 
     def base(self, call: Call, spec: Spec) -> None:

@@ -18,6 +18,8 @@ from holdfast.shell.syntax import Arithmetic, Literal, Substitution, TooComplex,
 
 # Where a value that is not written in the command comes from.
 FROM_NETWORK, FROM_SECRET, FROM_FILE, FROM_DECODER, FROM_OUTPUT, FROM_SHELL = 1, 2, 4, 8, 16, 32
+FROM_TREE = 128
+"""Whole folders, packed together."""
 MAX_FIELDS = 1024
 MAX_FIELD_LENGTH = 65536
 MAX_PATTERN_TEXT = 512

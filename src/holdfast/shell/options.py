@@ -70,6 +70,7 @@ def split_arguments(
             continue
         if text == "--":
             options_ended = True
+            result.add("--", None)
             result.separated = len(result.positionals)
             if stop_at_first:
                 result.positionals.extend(fields[index:])

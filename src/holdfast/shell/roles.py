@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.shell import paths
 from holdfast.shell.call import Call, Engine
-from holdfast.shell.expand import FROM_DECODER, FROM_FILE, FROM_NETWORK, FROM_OUTPUT, FROM_SECRET, Field, Output, Scope
+from holdfast.shell.expand import (
+    FROM_DECODER,
+    FROM_FILE,
+    FROM_NETWORK,
+    FROM_OUTPUT,
+    FROM_SECRET,
+    FROM_TREE,
+    Field,
+    Output,
+    Scope,
+)
 from holdfast.shell.lazy import Lazy
 from holdfast.shell.reading import SimpleCommand
 from holdfast.shell.record import Context
@@ -17,6 +27,7 @@ if TYPE_CHECKING:
     from holdfast.shell.calls import Caller
 
 
+_LIBRARY = Lazy(r"\.(?:so|dylib|dll)(?:\.[\d.]+)?\Z")
 # Settings whose value is a command, and settings that only change what is shown.
 _NAMES_PROGRAM = Lazy(
     r"(?:^|[.:_-])(?:command|cmd|program|ssh|exec|helper|pager|editor|tool|tools|hooks?|rsh|proxy|alias(?:es)?|extensions?"
@@ -133,6 +144,8 @@ class Roles(Engine):
             case "pkg":
                 record.add("installs", value.text, by, "package", value.certain)
             case "script":
+                if _LIBRARY.search(value.text):
+                    record.finding("dangerous", "hides", how=f"{value.text} is loaded into {call.label}")
                 self.run_script(value, scope, call.stdin, context, by, [])
             case "upload":
                 self.upload(value, call)
@@ -140,6 +153,9 @@ class Roles(Engine):
                 self.upload(Field("@" + value.text, value.dynamic, value.glob, value.taint), call)
             case "device":
                 self.device(value, call)
+            case "plugin":
+                if "/" in value.text:
+                    record.finding("dangerous", "hides", how=f"{value.text} is loaded into {call.label}")
             case "setting":
                 self.setting(value, call, option)
             case "aptoption":
@@ -186,12 +202,15 @@ class Roles(Engine):
         if "@" in text and not text.startswith("@"):
             text = text.partition("@")[2] if "=@" in text else ""
         text = text.removeprefix("@")
-        if value.taint & FROM_SECRET or (text in ("-", "") and value.text != text and call.stdin.taint & FROM_SECRET):
+        piped = text in ("-", "", "/dev/stdin") and (value.text != text or call.spec.get("target") != "at")
+        if value.taint & FROM_SECRET or (piped and call.stdin.taint & (FROM_SECRET | FROM_TREE)):
             self.exfiltration(call)
         if not text or text == "-" or (value.text == text and call.spec.get("target") == "at"):
             return
         target = Field(text.split(";")[0], value.dynamic, value.glob)
-        if self.record.reads(target, call.scope, call.context, call.command) & FROM_SECRET:
+        taint = self.record.reads(target, call.scope, call.context, call.command)
+        taint |= call.scope.origins.get(paths.absolute(target.text, call.scope.cwd, call.scope.home), 0)
+        if taint & FROM_SECRET:
             self.record.finding("dangerous", "exfiltrates", source=text, target=call.label)
 
     def device(self, value: Field, call: Call) -> None:

@@ -16,6 +16,7 @@ from holdfast.shell.commands import CommandTable
 from holdfast.shell.expand import (
     FROM_FILE,
     FROM_SECRET,
+    FROM_TREE,
     MAX_FIELD_LENGTH,
     Expander,
     Field,
@@ -26,6 +27,7 @@ from holdfast.shell.expand import (
 from holdfast.shell.parse import Parser
 from holdfast.shell.record import Context, Record
 from holdfast.shell.recover import parse_leniently
+from holdfast.shell.smuggle import HELD_SHELL
 from holdfast.shell.syntax import (
     Assignment,
     Compound,
@@ -401,7 +403,7 @@ class Walker(Caller):
             return output
         path, mode = sink
         if mode & 64:
-            if output.taint & FROM_SECRET:
+            if output.taint & (FROM_SECRET | FROM_TREE):
                 self.record.finding("dangerous", "exfiltrates", source="secret data", target=path)
             return UNSEEN
         if paths.is_harmless_device(path):
@@ -409,10 +411,12 @@ class Walker(Caller):
         if output.text is None:
             scope.files.pop(path, None)
         elif mode & 1 and path not in scope.files:
-            pass
+            pass  # what stood in it before is not known
         else:
             before = scope.files.get(path, "") if mode & 1 else ""
             if len(before) + len(output.text) <= MAX_FIELD_LENGTH:
                 scope.files[path] = before + output.text
+        if output.text and "/." in path and "sh" in output.text and HELD_SHELL.search(output.text):
+            self.record.finding("dangerous", "persists", target=path)  # settings of a program that start a shell
         scope.origins[path] = output.taint | (scope.origins.get(path, 0) if mode & 1 else 0)
         return Output("", 0)

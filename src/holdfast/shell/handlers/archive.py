@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
-from holdfast.shell.expand import FROM_FILE, Field, Output
+from holdfast.shell.expand import FROM_FILE, FROM_SECRET, FROM_TREE, Field, Output
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import acts, split_arguments
 
 if TYPE_CHECKING:
@@ -90,15 +91,19 @@ def tar(walker: Caller, call: Call) -> Output:
         if arguments.has("--remove-files"):
             for value in arguments.positionals:
                 record.deletes(value, scope, context, by, recursive=True)
+        if any(_PRIVATE.match(paths.absolute(v.text, scope.cwd, scope.home)) for v in arguments.positionals):
+            taint |= FROM_SECRET
         if archive is None or archive.text == "-":
-            return Output(None, taint | FROM_FILE)
+            return Output(None, taint | FROM_FILE | FROM_TREE)
         record.writes(archive, scope, context, by)
-        scope.origins[paths.absolute(archive.text, scope.cwd, scope.home)] = taint
+        scope.origins[paths.absolute(archive.text, scope.cwd, scope.home)] = taint | FROM_TREE
         return Output(None, 0)
     record.read_only = False
     return Output(None)
 
 
+# A whole home, or the settings of the machine: keys and passwords are among them.
+_PRIVATE = Lazy(r"/(?:etc|root|home(?:/[^/]+)?|Users(?:/[^/]+)?)?(?:/?\*)?\Z|(?:~|\$HOME|\$\{HOME\})[\w-]*(?:/?\*)?\Z")
 _COMPRESSORS = frozenset(
     "gzip pigz bzip2 pbzip2 lbzip2 xz pxz zstd lz4 lzop lzma lzip plzip brotli compress zstdmt".split()
 )

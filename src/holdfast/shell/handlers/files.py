@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.shell.call import Call
     from holdfast.shell.calls import Caller
 
+_SHELL = Lazy(r"/(?:usr/)?(?:local/)?bin/(?:ba|da|z|k|mk|c|tc|a)?sh\Z")
 _OPEN_MODE = Lazy(r"0?[0-7]?[0-7][0-7][2367]\Z|(?:^|,)[ugo]*[ao][ugoa]*[+=][rxXst]*w|\+rwx\Z")
 _SETUID = Lazy(r"0?[4-7][0-7]{3}\Z|(?:^|,)g*u[ug]*[+=][rwxX]*s|(?:^|,)[+=][rwxX]*s")
 
@@ -36,6 +37,8 @@ def transfer(walker: Caller, call: Call, role: str) -> None:
             return
         target = sources.pop()
     for value in sources:
+        if _SHELL.match(paths.absolute(value.text, scope.cwd, scope.home)) and role != "move" and not context.machine:
+            record.finding("dangerous", "hides", how=f"{value.text} gets another name")
         if role == "link":
             if value.text == "/dev/null" and paths.is_secret(paths.absolute(target.text, scope.cwd, scope.home)):
                 record.finding("dangerous", "empties", target=target.text)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
-from holdfast.shell.expand import FROM_FILE, FROM_NETWORK, FROM_SECRET, FROM_SHELL, Field, Output
+from holdfast.shell.expand import FROM_FILE, FROM_NETWORK, FROM_SECRET, FROM_SHELL, FROM_TREE, Field, Output
 from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import split_arguments
 
@@ -102,6 +102,8 @@ def wget(walker: Caller, call: Call) -> Output:
     method = _method(arguments.value("--method"))
     if method == "DELETE":
         record.finding("dangerous", "http_delete", target=target)
+    if any(v.taint & FROM_SECRET for v in arguments.values("--post-data", "--body-data", "--header")):
+        walker.exfiltration(call)
     if method or arguments.has("--post-data", "--post-file", "--body-data", "--body-file"):
         record.add("external_state", target, call.command, f"http {method.lower() or 'post'}")
     if arguments.has("--use-askpass"):
@@ -139,7 +141,7 @@ def netcat(walker: Caller, call: Call) -> Output:
             walker.run_string(value, call.scope.copy(), Output(None), call.context.through(call.name))
     if call.stdin.taint & FROM_SHELL:
         record.finding("dangerous", "reverse_shell", target=target)
-    if call.stdin.taint & FROM_SECRET or any(f.taint & FROM_SECRET for f in call.fields):
+    if call.stdin.taint & (FROM_SECRET | FROM_TREE) or any(f.taint & FROM_SECRET for f in call.fields):
         walker.exfiltration(call)
     elif any(re.match(r"(?:EXEC|SYSTEM|SHELL):", f.text, re.I) for f in arguments.positionals):
         record.finding("dangerous", "reverse_shell", target=target)
@@ -179,7 +181,11 @@ def ssh(walker: Caller, call: Call) -> Output:
             remote.cwd = remote.home = None
             walker.run_text(call.stdin.text, remote, Output(None), context)
         return Output(None)
-    context = replace(call.context.through("ssh"), machine=f"ssh:{host.text}")
+    here = host.text.rsplit("@", 1)[-1] in ("localhost", "127.0.0.1", "::1", "0.0.0.0")
+    if here:  # a way around to this machine
+        context = call.context.through("ssh", escaped=call.name)
+    else:
+        context = replace(call.context.through("ssh"), machine=f"ssh:{host.text}")
     remote = call.scope.copy()
     remote.cwd = remote.home = None
     text = " ".join(f.text for f in rest)

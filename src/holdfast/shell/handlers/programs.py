@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.shell.expand import Field, Output
 from holdfast.shell.options import split_arguments
+from holdfast.shell.smuggle import smuggled
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
@@ -44,11 +45,14 @@ def multiplexer(walker: Caller, call: Call) -> Output:
     if looks and not any("#(" in f or f.endswith(";") or f == "-X" for f in texts):
         return Output(None)
     walker.record.read_only = False
+    smuggled(walker.record, call.name, call.fields[:2] if call.name == "tmux" else [], call.scope, positionals=False)
     context = call.context.through(call.name)
     takes = dict.fromkeys(("-S", "-s", "-t", "-n", "-c", "-f", "-L", "-x", "-y", "-X", "-p", "-e", "-T"), "val")
     arguments = split_arguments(call.fields, takes, stop_at_first=call.name == "screen")
     words = arguments.positionals
     if call.name == "screen":
+        if arguments.has("-L"):
+            walker.record.writes(Field("screenlog.0"), call.scope, call.context, call.command, append=True)
         if words:
             walker.run_fields(words, call.scope, Output(None), context)
         elif not arguments.has("-r", "-x", "-wipe", "-D", "-R"):
@@ -127,7 +131,10 @@ def make(walker: Caller, call: Call) -> Output | None:
         elif text == "--eval" and index + 1 < len(call.fields):
             code = call.fields[index + 1].text
         elif re.match(r"(?:SHELL|MAKE|CC|CXX|LD|AR)=", text) and call.name.endswith("make"):
-            code = "\t" + text.partition("=")[2]
+            program = text.partition("=")[2]
+            if re.fullmatch(r"(?:/(?:usr/)?(?:local/)?bin/)?(?:ba|da|z|k)?sh", program):
+                continue  # which shell runs the rules is make's own business
+            code = "\t" + program
         if code is not None:
             shells = re.findall(r"\$\(shell ([^)]*)\)|^\t[-@+]*(.*)$|:\s*;?\s*[\n\t]+[-@+]*(.*)", code, re.MULTILINE)
             for groups in shells:

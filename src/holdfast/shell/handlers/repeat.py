@@ -36,6 +36,9 @@ def xargs(walker: Caller, call: Call) -> Output:
     if not command:
         walker.note(call)
         return Output(call.stdin.text, call.stdin.taint)
+    file = arguments.value("-a", "--arg-file")
+    if file is not None:
+        call.stdin = Output("" if file.text == "/dev/null" else call.scope.files.get(file.text))
     placeholder = arguments.value("-I", "-J", "--replace", "-i")
     mark = placeholder.text if placeholder is not None else "{}" if arguments.has("-i", "--replace") else ""
     given = _items(call.stdin, one_a_line=bool(mark))

@@ -269,7 +269,8 @@ def interpreter(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one st
     walker.record.read_only = False
     walker.record.add("runs", call.name, by, "interactive", certain=False)
     walker.record.cannot_know(f"{call.name} runs what it is given")
-    if stdin.taint & FROM_FILE == 0 and (context.elevated or context.escaped):
+    unseen = context.elevated or context.escaped or (language == "powershell" and not context.machine)
+    if stdin.taint & FROM_FILE == 0 and unseen:
         walker.record.finding("dangerous", "escape", program=context.via[-1] if context.via else call.name)
     return Output(None, stdin.taint & FROM_SECRET)
 

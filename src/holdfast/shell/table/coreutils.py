@@ -31,6 +31,7 @@ TABLE = {
     "finger": {"ro": True, "pos": "text", "when": [["arg~@", {"ro": False, "fx": ["network"]}]]},
     "fastfetch|neofetch|screenfetch|inxi|onefetch": {"ro": True, "pos": "text", "opts": {"-c": "script", "--config": "script", "-l": "val"}},
     "printenv": {"ro": True, "pos": "text", "out": "secret"},
+    "getent": {"ro": True, "pos": "text", "opts": {"-s": "val", "-i": "?val"}, "when": [["arg0~^g?shadow$", {"ro": False, "risk": "caution", "why": "it shows the hashes of passwords", "out": "secret"}]]},
     "id|whoami": {"ro": True, "pos": "text"},
     "tokei|cloc|scc": {"ro": True, "pos": "read", "opts": {"--out": "write", "-o": "write", "--output": "val", "-t": "val", "--exclude-dir": "val"}},
     "ps": {"ro": True, "pos": "text", "opts": {"-o": "val", "-p": "val", "-u": "val", "-C": "val", "--sort": "val", "-t": "val", "-g": "val", "--ppid": "val", "--format": "val"}},

@@ -117,7 +117,7 @@ TABLE = {
     "net": {"pos": "text", "risk": "caution", "why": "it manages Windows shares or users", "when": [["arg0~^user$ n>1", {"risk": "dangerous", "why": "it changes who may use the machine"}], ["arg0~^localgroup$ n>2", {"risk": "dangerous", "why": "it gives a user special rights"}]]},
     "userdel|deluser|groupdel|delgroup|luserdel": {"pos": "text", "risk": "dangerous", "why": "it deletes a user or a group"},
     "chage": {"pos": "text", "risk": "caution", "why": "it changes when passwords expire", "opts": {"-E": "val", "-M": "val", "-d": "val", "-m": "val", "-I": "val", "-W": "val"}, "when": [["-l|--list", {"ro": True, "risk": "safe", "only": True}]]},
-    "newgrp|sg|login": {"pos": "text", "risk": "caution", "why": "it starts a shell with another identity", "opts": {"-c": "shell"}, "unknown": "a shell with another identity"},
+    "newgrp|sg|login": {"pos": "text", "risk": "caution", "why": "it starts a shell with another identity", "opts": {"-c": "shell"}, "unknown": "a shell with another identity", "when": [["!-c", {"risk": "dangerous", "why": "it opens a shell with another identity"}]]},
     "killall|pkill|skill|xkill|killall5|snice": {
         "pos": "text",
         "risk": "caution",
