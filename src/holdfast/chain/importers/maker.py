@@ -28,10 +28,16 @@ class Origin:
     where: SessionId
     cwd: str = ""
     vault: str = ""
+    _begin: Any = None
+
+    def __post_init__(self) -> None:
+        name = f"{self.host}\0{self.where.session}\0{self.where.subagent}\0"
+        self._begin = blake2b(name.encode("utf-8", "replace"), digest_size=12)
 
     def event_id(self, source: str, part: int | str = 0) -> str:
-        name = f"{self.host}\0{self.where.session}\0{self.where.subagent}\0{source}\0{part}"
-        return "i" + blake2b(name.encode("utf-8", "replace"), digest_size=12).hexdigest()
+        digest = self._begin.copy()
+        digest.update(f"{source}\0{part}".encode("utf-8", "replace"))
+        return f"i{digest.hexdigest()}"
 
 
 class Maker:
@@ -75,8 +81,7 @@ class Maker:
     ) -> EventRecord:
         tool = self._tools.get(own_tool, own_tool)
         if exit_code is None and tool == "bash":
-            match = _EXIT.search(output, 0, _EXIT_WITHIN) or _EXIT.search(output, max(0, len(output) - _EXIT_WITHIN))
-            exit_code = int(match[1]) if match else None
+            exit_code = _exit_code(output)
         result = {"output": output, "failed": failed, "exit_code": exit_code, "error": output if failed else ""}
         call = {"id": call_id, "tool": tool, "host_tool": own_tool, "cwd": self.origin.cwd}
         data = {"call": call, "result": result, "hooked": False, "format": FORMAT}
@@ -137,6 +142,14 @@ class Maker:
         if vault and (path == vault or path.startswith(vault.rstrip("/") + "/")):
             return f"vault:{path[len(vault.rstrip('/')) :] or '/'}"
         return f"fs:{path}"
+
+
+def _exit_code(output: str) -> int | None:
+    """As hosts tell it in words, at the beginning or at the end."""
+    for text in (output[:_EXIT_WITHIN], output[-_EXIT_WITHIN:]):
+        if "xit" in text and (match := _EXIT.search(text)):
+            return int(match[1])
+    return None
 
 
 def moment(value: Any, default: float = 0.0) -> float:
