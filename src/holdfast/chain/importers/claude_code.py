@@ -62,12 +62,14 @@ class ClaudeCodeReader:
         subagent = _subagent(path)
         session = path.parent.parent.name if subagent else path.stem
         self.about = About(session=session, subagent=subagent, host="claude-code", cwd=self._cwd)
+        self.about.compressions = int(state.get("compressions", 0))
 
     def state(self) -> dict[str, Any]:
         return {
             "invocation": self._invocation,
             "cwd": self._cwd,
             "boundary": self._boundary,
+            "compressions": self.about.compressions,
             "tools": {call: [name, list(files)] for call, (name, files) in self._tools.items()},
         }
 

@@ -49,6 +49,7 @@ class CodexReader:
         match = _ID.search(path.stem)
         self.about = About(session=str(state.get("session") or (match[0] if match else path.stem)), host="codex")
         self.about.cwd = str(state.get("cwd", ""))
+        self.about.compressions = int(state.get("compressions", 0))
         self._vault_of = vault_of
         self._user = user
         self._turn = str(state.get("turn", ""))
@@ -62,6 +63,7 @@ class CodexReader:
             "session": self.about.session,
             "cwd": self.about.cwd,
             "turn": self._turn,
+            "compressions": self.about.compressions,
             "tools": {call: [name, list(files)] for call, (name, files) in self._tools.items()},
         }
 

@@ -286,11 +286,11 @@ class ImportEngine:
 def _news(about: About, session: Session) -> dict[str, Any]:
     found = {
         "model": about.model,
-        "title": about.title,
+        "title": session.title or about.title,
         "used": about.used,
         "window": about.window,
         "measured_at": about.measured_at,
-        "compressions": max(about.compressions, session.compressions),
+        "compressions": about.compressions,
     }
     return {name: value for name, value in found.items() if value and value != getattr(session, name)}
 
