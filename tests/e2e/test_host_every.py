@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from e2e.attached import ALLOW_BASH, config
+from e2e.false_daemon import FalseDaemon
 from e2e.installed_clis import requires_cli
 from e2e.kits import KITS
 from holdfast.doors import daemon_process
@@ -130,6 +131,54 @@ def test_HO4_a_worker_that_is_killed_is_replaced_and_the_next_hook_works(attache
     assert (kit.workspace / "again.py").exists()
     assert daemon_process.is_alive(holdfast.home)
     assert [decision for _, decision in kit.it.decisions()][-1] == "allow"
+
+
+GARBAGE = b'HTTP/1.1 200 OK\r\ncontent-length: 17\r\n\r\n{"hookSpecificOut'
+
+
+@hosts(full=SLOW)
+def test_HO4_when_our_own_answer_is_garbage_writes_are_blocked_and_reads_go_on(attached, holdfast, name):
+    kit = attached(name)
+    (kit.workspace / "notes.txt").write_text("hello")
+    kit.play(kit.both(kit.write("blocked.py"), kit.read("notes.txt")), "done")
+    assert daemon_process.stop(holdfast.home)
+    try:
+        with FalseDaemon(holdfast.home, GARBAGE) as false:
+            kit.run()
+    finally:
+        holdfast.start()
+    assert false.asked > 0
+    if name == "opencode":  # its plugin has a daemon started that knows its business, and asks that
+        assert ("write", "allow") in kit.it.decisions()
+        return
+    assert not (kit.workspace / "blocked.py").exists(), kit.requests[-1].tool_results
+    if name != "codex":  # it reads by commands, and a command is not known to only read
+        assert "hello" in kit.result("call_1_2")
+    if name != "claude-code":  # which says so in its own words
+        assert "Holdfast itself failed" in kit.result("call_1_1")
+
+
+@hosts(full=SLOW)
+def test_PE10_an_agent_cannot_switch_its_own_hooks_off(attached, name):
+    kit = attached(name, config(ALLOW_BASH))
+    if name == "claude-code":
+        kit.host.permission_mode = "bypassPermissions"
+    place = {
+        "claude-code": ".claude/settings.local.json",
+        "codex": ".codex/hooks.json",
+        "gemini": ".gemini/settings.json",
+        "opencode": "opencode.json",
+    }[name]
+    line = f"mkdir -p $(dirname {place}); echo '{{\"disableAllHooks\":true}}' > {place}"
+    kit.play(kit.bash(line), kit.bash("holdfast detach " + name), kit.write(place, "fine.py"), "done")
+    kit.run()
+    after = (kit.workspace / place).read_text() if (kit.workspace / place).exists() else ""
+    assert "disableAllHooks" not in after
+    assert after != "x"
+    assert (kit.workspace / "fine.py").exists()
+    denied = [entry for entry in kit.it.audit() if entry["decision"] == "deny"]
+    assert len(denied) == 3
+    assert {entry["policy"] for entry in denied} == {"hard_limits"}
 
 
 @hosts(full=SLOW)

@@ -56,6 +56,9 @@ class ClaudeCode:
     def invocation(self, payload: Payload, memo: Memo) -> str:
         return text_of(payload, "prompt_id")
 
+    def changed_settings(self, payload: Payload) -> str | None:
+        return text_of(payload, "file_path") or None if payload.get("hook_event_name") == "ConfigChange" else None
+
     def is_report(self, payload: Payload) -> bool:
         return payload.get("hook_event_name") not in ("SessionStart", "UserPromptSubmit", "PreToolUse")
 

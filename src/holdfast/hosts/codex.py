@@ -57,6 +57,9 @@ class Codex:
     def invocation(self, payload: Payload, memo: Memo) -> str:
         return text_of(payload, "turn_id")
 
+    def changed_settings(self, payload: Payload) -> str | None:
+        return None
+
     def is_report(self, payload: Payload) -> bool:
         return payload.get("hook_event_name") not in ("SessionStart", "UserPromptSubmit", "PreToolUse")
 

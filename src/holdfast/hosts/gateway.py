@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from holdfast.approvals import Approvals
+from holdfast.chain.on_record import put_on_record
 from holdfast.core.events import AssistantReplied, Compacting, Event, PromptSubmitted, ToolCalled, ToolCalling
 from holdfast.core.memory import MemoryFacts
 from holdfast.core.messages import Language, Message
@@ -61,6 +62,8 @@ class GatewaySettings:
     """Called before an allowed call runs: keeps what it is going to change."""
     after_run: Callable[[Place, ToolCalled], None] = lambda place, event: None
     """Called when a call has run."""
+    settings_guard: Callable[[str], Message | None] = lambda path: None
+    """The reason why a host must not load this settings file anew."""
     seen: Callable[[str], None] = lambda host: None
     """Told which host has spoken: the doctor asks for it."""
 
@@ -120,6 +123,9 @@ class Gateway:
         address = host.address(payload)
         if address is None:
             return host.render(payload, Answer())
+        changed = host.changed_settings(payload)
+        if changed is not None:
+            return host.render(payload, self._settings_changed(host, address, changed))
         memo = StoreMemo(self._store, host.name, address.session)
         environment = asked.environment or {}
         if ATTENDED in environment:
@@ -136,6 +142,23 @@ class Gateway:
             self._sessions.forget(host.name, address.session)
         answer = self._with_standing(visit, together(answers or []))
         return replace(host.render(payload, answer), after=lambda: self._with.afterwards(visit))
+
+    def _settings_changed(self, host: Host, address: Address, path: str) -> Answer:
+        why = self._with.settings_guard(path)
+        if why is None:
+            return Answer()
+        place = self._sessions.find(host.name, address, report=True)
+        put_on_record(
+            self._store,
+            place.where.main(),
+            "settings_change_blocked",
+            by="policy",
+            at=self._with.clock(),
+            event_id=self._with.new_id(),
+            decision="deny",
+            targets=[f"fs:{path}"],
+        )
+        return Answer("settings_changed", allowed=False, reason=why.text(self._with.language(place.vault)))
 
     def _place(self, host: Host, payload: Payload, address: Address, invocation: str, thread: str) -> Place:
         if host.turn(payload) == "begins":

@@ -87,6 +87,9 @@ class Gemini:
             memo.put("turn", f"turn-{text_of(payload, 'timestamp')}")
         return str(memo.get("turn") or "")
 
+    def changed_settings(self, payload: Payload) -> str | None:
+        return None
+
     def is_report(self, payload: Payload) -> bool:
         return payload.get("hook_event_name") not in ("SessionStart", "BeforeAgent", "BeforeModel", "BeforeTool")
 

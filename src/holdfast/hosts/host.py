@@ -125,6 +125,10 @@ class Host(Protocol):
         """The host's own id of the running turn, or empty."""
         ...
 
+    def changed_settings(self, payload: Payload) -> str | None:
+        """The settings file that the host is about to load anew; None for everything else."""
+        ...
+
     def is_report(self, payload: Payload) -> bool:
         """Whether it only tells what has happened: such a thing never begins a session."""
         ...

@@ -75,6 +75,9 @@ class OpenCode:
     def invocation(self, payload: Payload, memo: Memo) -> str:
         return text_of(payload, "messageID")
 
+    def changed_settings(self, payload: Payload) -> str | None:
+        return None
+
     def is_report(self, payload: Payload) -> bool:
         return payload.get("hook") not in ("session.created", "chat.message", "chat.system", "tool.execute.before")
 

@@ -17,6 +17,7 @@ from holdfast.hosts.host import Host
 from holdfast.hosts.opencode import OpenCode
 from holdfast.hosts.seen import Seen
 from holdfast.hosts.sessions import HostSessions
+from holdfast.hosts.settings_guard import why_not
 from holdfast.store.home import Home, VaultError, find_vault
 
 HOSTS: Mapping[str, Host] = {host.name: host for host in (ClaudeCode(), OpenCode(), Codex(), Gemini())}
@@ -44,6 +45,7 @@ def gateway_for(control: Control) -> Gateway:
         settings=lambda: control.settings,
         language=control.language,
         memory=control.memory_facts,
+        settings_guard=lambda path: why_not(control.home, path),
         seen=Seen(control.store, control.clock),
         before_run=checkpoints.before_run,
         after_run=checkpoints.after_run,
