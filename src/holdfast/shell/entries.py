@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _UNKNOWN = Output(None)
 # A container that is given the root folder, or every right, is the machine itself.
 _WHOLE_MACHINE = Lazy(r"(?:^|[,=\s])(?:src|source|hostPath)=/(?=,|\s|\Z)|security\.privileged=true|^--privileged\Z")
+# `-o` names a format (`json`, `jsonpath=...`) in some tools and a file in others.
+_LIKE_A_FILE = Lazy(r"^(?!\w[\w-]*=)(?:.*/|[\w.-]+\.(?!\w*=)[A-Za-z]\w{0,4}\Z)")
 _USERS = frozenset(("useradd", "usermod", "adduser", "chsh", "git", "tmux", "mail", "logger", "notify-send"))
 _ALWAYS_FINE = ("--help", "--version")
 
@@ -160,6 +162,11 @@ class Entries(Roles):
                 self.record.finding("caution", "program", program=call.label, why="used this way it does not only read")
 
     def asks_service(self, call: Call, detail: str) -> None:
+        from holdfast.shell.table import SIDE_EFFECTS  # noqa: PLC0415 - the data is loaded on first use only
+
+        for condition in SIDE_EFFECTS.get(f"{call.name} *", ()):
+            if raw_matches(condition, [Field(w) for w in call.path] + call.fields):
+                self.record.read_only = False
         options = (f.text.partition("=")[0] for f in call.fields if f.text.startswith("-"))
         self.acting_options(call, options, {**call.spec.get("opts", {}), "--output": "val"})
         self.record.add("network", call.name, call.command, detail)
@@ -168,7 +175,8 @@ class Entries(Roles):
 
     def file_options(self, call: Call) -> None:
         for previous, current in zip(call.fields, call.fields[1:], strict=False):
-            if previous.text in ("--output-file", "--outfile", "--out-file", "--output-path"):
+            named = previous.text in ("--output-file", "--outfile", "--out-file", "--output-path")
+            if named or (previous.text in ("-o", "-O", "--output", "--out") and _LIKE_A_FILE.search(current.text)):
                 self.record.writes(current, call.scope, call.context, call.command)
 
     def unlisted(self, call: Call, word: str) -> None:

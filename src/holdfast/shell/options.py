@@ -149,7 +149,7 @@ _SHOWS = Lazy(
     r"--?(?:no|without|skip|exclude|ignore|show|list|print|display|only|with|hide|max|min|sort|group|color|colour|word"
     r"|context|after|before|human|follow|full|all|quiet|silent|verbose|help|version|long|short|json|yaml|format|dry-run"
     r"|diff-filter|name|merge|first|include|output-format|output-delimiter|log-size|log-level|loglevel)(?:[-_=].*)?\Z"
-    r"|--[\w-]+-(?:ids?|names?|arns?|pattern|status-filter)\Z|--(?:filter|export|interactive|expr|debug|set|trace|config-only|edit-distance|pre-context|post-context|link"
+    r"|--[\w-]+-(?:ids?|names?|arns?|pattern|status-filter)\Z|--(?:filter|interactive|expr|debug|trace|config-only|edit-distance|pre-context|post-context|link"
     r"|remove-empty|on|off|pre|profile|python-version|filter-platform|report-identical-files)\Z"
 )
 _WORDS = Lazy(r"[-_.]+")

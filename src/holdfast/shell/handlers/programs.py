@@ -199,7 +199,7 @@ def ip(walker: Caller, call: Call) -> Output | None:
 
 def exiftool(walker: Caller, call: Call) -> Output | None:
     """exiftool writes when a tag is given a value."""
-    if call.name == "exiftool" and any(re.match(r"-[\w:#+]+[-+<]?=", f.text) for f in call.fields):
+    if call.name == "exiftool" and any(re.match(r"-[\w:#+*?-]+[-+<]?=", f.text) for f in call.fields):
         walker.note(call)
         for value in call.fields:
             if not value.text.startswith("-"):

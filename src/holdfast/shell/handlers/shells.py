@@ -150,6 +150,7 @@ def evaluate(walker: Caller, call: Call) -> Output:
 def source(walker: Caller, call: Call) -> Output:
     walker.note(call)
     if not call.fields:
+        walker.record.cannot_know("what comes in is run")  # bash refuses it, fish runs its input
         return Output(None)
     target = call.fields[0]
     path = paths.absolute(target.text, call.scope.cwd, call.scope.home)

@@ -13,6 +13,7 @@ _COMPRESS = {
 TABLE = {
     "tar|gtar|bsdtar|star": {"ro": True, "handler": "tar"},
     "gzip|pigz|bzip2|pbzip2|lbzip2|xz|pxz|lzma|zstd|lz4|lzop|lzip|brotli|compress": _COMPRESS,
+    "lz4": {**_COMPRESS, "when": [["-c|--stdout|-t|--test|--list", {"ro": True, "pos": "read"}], ["n=0", {"ro": True}]]},
     "gunzip|bunzip2|unxz|unlzma|unzstd|unlz4|uncompress|unpigz": {**_COMPRESS, "handler": "decoder"},
     "zcat|bzcat|xzcat|lzcat|zstdcat|gzcat|lz4cat": {"ro": True, "pos": "print", "handler": "decoder"},
     "zdiff|zcmp|bzdiff|xzdiff|zipinfo|lsar|unrar-list": {"ro": True, "pos": "read"},

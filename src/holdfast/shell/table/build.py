@@ -12,7 +12,12 @@ _PROJECT = {
 _COMPILER = {
     "pos": "read",
     "opts": {"-o": "write", "-I": "val", "-L": "val", "-l": "val", "-D": "val", "-x": "val", "-include": "read", "-isystem": "val", "-MF": "write", "-U": "val", "-W": "?val", "-f": "?val", "-O": "?val", "-m": "?val", "-std": "val", "-wrapper": "shell", "-T": "read", "-e": "val", "-z": "val", "-B": "val"},
-    "when": [["!-o", {"fx": ["writes:."]}], ["-E|-fsyntax-only|-dumpversion|-dumpmachine|-v|-print-search-dirs", {"ro": True, "fx": []}], ["-wrapper", {"ro": False, "risk": "dangerous", "why": "it runs another program for every step"}]],
+    "when": [["!-o", {"fx": ["writes:."]}], ["-v n=0", {"ro": True, "fx": []}], ["-wrapper", {"ro": False, "risk": "dangerous", "why": "it runs another program for every step"}]],
+}  # fmt: skip
+
+_CC = {
+    **_COMPILER,
+    "when": [["!-o", {"fx": ["writes:."]}], ["-E", {"ro": True, "fx": []}], ["-f~^syntax-only$", {"ro": True, "fx": []}], ["n=0 !-o", {"ro": True, "fx": []}], ["-wrapper", {"ro": False, "risk": "dangerous", "why": "it runs another program for every step"}]],
 }  # fmt: skip
 
 TABLE = {
@@ -26,6 +31,10 @@ TABLE = {
     "cmake": {**_PROJECT, "opts": {"-S": "dir", "-B": "write", "-D": "val", "-G": "val", "--build": "dir", "--install": "dir", "--target": "val", "-E": "val", "-P": "script", "-C": "read", "-j": "?val"}, "when": [["-E", {"fx": []}]], "handler": "cmake"},
     "pytest|py.test|jest|vitest|mocha|tox|nox|rspec|phpunit|ctest": {**_PROJECT, "opts": {"-k": "val", "-m": "val", "-n": "val", "-c": "read", "-p": "val", "--cov": "?val", "-t": "val", "-e": "val", "-s": "?val", "-x": "?val", "--junitxml": "write", "--rootdir": "val"}},
     "gcc|g++|cc|c++|clang|clang++|tcc|icc|gfortran|nvcc|ghc|ocamlc|ocamlopt|ocamlfind|fpc|gnat|gnatmake|dmd|ldc2|gdc|v|swiftc|kotlinc|scalac|javac|groovyc|csc|mcs|fsc|vbc|rustc|nasm|yasm|as|gas|ld|lld|gold|mold|objcopy|strip|windres|emcc|em++|ifort|nagfor|pgcc|cython|nuitka|pyinstaller|jar|jarsigner|javadoc|d8|dx|aapt|apktool|zipalign|keytool|ilasm|ildasm|ld.lld|install_name_tool|codesign|lipo|dsymutil|wasm-pack|wasm-opt|wat2wasm|wasm2wat|flex|lex|bison|yacc|gperf|re2c|ragel|antlr4": _COMPILER,
+    "gcc|g++|cc|c++|clang|clang++|gfortran|tcc|icc|emcc|em++|nvcc": _CC,
+    "jar": {"pos": ["val", "write", "read"], "risk": "caution", "why": "it writes an archive", "when": [["arg0~^-?[a-z]*t[a-z]*$ !-c !-x !-u", {"ro": True, "risk": "safe", "pos": ["val", "read"]}], ["-t|--list !-c !-x !-u !--create !--extract !--update", {"ro": True, "risk": "safe", "pos": "read"}]]},
+    "keytool": {"style": "dash", "pos": "text", "risk": "caution", "why": "it changes a store of keys", "opts": {"-keystore": "write", "-file": "write", "-alias": "val", "-storepass": "val"}, "when": [["-list|-printcert|-printcrl|-printcertreq !-genkey !-genkeypair !-delete", {"ro": True, "risk": "safe", "opts": {"-keystore": "read", "-file": "read", "-alias": "val", "-storepass": "val", "-providerpath": "script", "-providerclass": "script"}}]]},
+    "codesign": {"pos": "write", "risk": "caution", "why": "it signs a program", "opts": {"-s": "val", "--sign": "val"}, "when": [["-v|--verify|-d|--display !-s !--sign !--remove-signature", {"ro": True, "risk": "safe", "pos": "read"}]]},
     "javap|jps|jstack|jstat|jinfo|jmap|jcmd|jdeps|gcov": {"ro": True, "style": "dash", "pos": "text", "opts": {"-dump": "write"}, "when": [["opt~dump", {"ro": False}]]},
     "gdb|lldb|cdb|pdb|dlv|rust-gdb|cgdb": {"pos": "read", "risk": "caution", "why": "it runs a program under its control", "unknown": "it runs a program under its control", "opts": {"-ex": "gdb", "-x": "script", "-p": "val", "-c": "val", "-o": "gdb", "--eval-command": "gdb", "-iex": "gdb", "--init-eval-command": "gdb", "-ix": "script", "-b": "?val"}, "style": "dash", "handler": "debugger"},
     "m4": {"pos": "read", "opts": {"-D": "val", "-I": "val", "-o": "val"}, "unknown": "it runs macros, which may run commands", "handler": "m4"},
@@ -34,7 +43,7 @@ TABLE = {
         "risk": "caution",
         "why": "it formats files in place",
         "opts": {"-l": "val", "--line-length": "val", "--config": "read", "-c": "?val", "-i": "?val", "--style": "val", "--parser": "val"},
-        "when": [["--check|--diff|-d|-n|--dry-run", {"ro": True, "risk": "safe", "pos": "read", "only": True}], ["--check-only|--list-different", {"ro": True, "risk": "safe", "pos": "read", "only": True}]],
+        "when": [["--check|--diff|--dry-run|--check-only|--list-different", {"ro": True, "risk": "safe", "pos": "read", "only": True}]],
     },
     "autopep8|prettier|clang-format|gofmt|goimports|gofumpt|shfmt|autopep8|yapf": {"ro": True, "pos": "read", "opts": {"--style": "val", "--parser": "val", "--config": "read", "-style": "val"}, "when": [["-w|--write|-i|--in-place", {"ro": False, "pos": "write", "risk": "caution", "why": "it formats files in place"}]]},
     "ruff": {

@@ -55,8 +55,9 @@ TABLE = {
         "risk": "caution",
         "why": "it changes a database",
         "opts": {**_CLIENT, "-f": "write", "-t": "val", "-n": "val", "-c": "val", "--collection": "val", "--file": "read", "-F": "val", "-j": "val"},
-        "when": [["--clean|--drop|--delete", {"risk": "dangerous", "why": "it drops what is there before restoring"}], ["-l|--list", {"ro": True, "risk": "safe", "fx": [], "only": True}]],
+        "when": [["--clean|--drop|--delete", {"risk": "dangerous", "why": "it drops what is there before restoring"}], ["--list", {"ro": True, "risk": "safe", "fx": [], "only": True}]],
     },
+    "pg_restore": {"pos": "read", "fx": ["external_state:database"], "risk": "caution", "why": "it changes a database", "opts": {**_CLIENT, "-f": "write", "--file": "write", "-t": "val", "-n": "val", "-F": "val", "-j": "val", "-L": "read"}, "when": [["-l|--list", {"ro": True, "risk": "safe", "fx": [], "only": True}], ["-c|--clean", {"risk": "dangerous", "why": "it drops what is there before restoring"}]]},
     "createdb|createuser|createlang|vacuumdb|reindexdb|clusterdb|pg_ctl|pg_ctlcluster|pg_createcluster|initdb|pg_upgrade|pg_rewind|pg_archivecleanup|mysql_install_db|mysqld|mysqld_safe|mariadbd|postgres|mongod|mongos|redis-server|memcached|etcd|cassandra|neo4j|influxd|clickhouse-server|mysql_upgrade|mysqlcheck|myisamchk|aria_chk|mysql_secure_installation|pgbench|mysqlslap|redis-benchmark|sysbench|nodetool|cassandra-stress|sstabletool|pt-table-sync|pt-online-schema-change|gh-ost|pg_repack": {
         "pos": "text",
         "fx": ["external_state:database"],

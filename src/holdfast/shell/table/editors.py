@@ -16,7 +16,7 @@ TABLE = {
         "opts": {"-s": "prog", "--speller": "prog", "-n": "?val", "--install-extension": "pkg", "--uninstall-extension": "val", "-g": "?val"},
         "risk": "caution",
         "why": "it opens an editor",
-        "when": [["--list-extensions|--version|-v|--help", {"ro": True, "risk": "safe", "pos": "text"}], ["arg0~^(?:tunnel|serve-web)$", {"risk": "dangerous", "why": "it opens this machine to the network"}], ["-s|--speller", {"risk": "dangerous", "why": "it runs a program for checking the spelling"}]],
+        "when": [["--list-extensions|--version|--help", {"ro": True, "risk": "safe", "pos": "text"}], ["-v n=0", {"ro": True, "risk": "safe", "pos": "text"}], ["arg0~^(?:tunnel|serve-web)$", {"risk": "dangerous", "why": "it opens this machine to the network"}], ["-s|--speller", {"risk": "dangerous", "why": "it runs a program for checking the spelling"}]],
     },
     "emacs|emacsclient|xemacs": {"style": "dash", "pos": "write", "opts": {"--eval": "code:elisp", "-eval": "code:elisp", "-e": "code:elisp", "-l": "script", "--load": "script", "-f": "val", "--script": "script", "-Q": "?val"}, "risk": "caution", "why": "it opens an editor"},
     "ed|red": {"pos": "write", "risk": "caution", "why": "it edits a file", "handler": "ed"},

@@ -98,7 +98,7 @@ _BREW = {
 TABLE = {
     "npm|pnpm|yarn|bun|cnpm|tnpm|ni|nr|nci|yarnpkg|rushx|rush": _NPM,
     "npx|pnpx|bunx|yarnx|nlx|pnpm-dlx": {"pos": "argv", "risk": "caution", "why": "it runs a program of a package", "opts": {"-p": "pkg", "--package": "pkg", "-c": "shell", "--call": "shell"}, "ro": False},
-    "deno": {"sub": {"info|doc|lint|check|types|help|completions|outdated": _QUERY, "run|test|bench|task|serve|repl|eval|compile|bundle|cache|install|add|remove|uninstall|upgrade|init|jupyter|deploy|publish|fmt|vendor|coverage": _RUN}},
+    "deno": {"ro": False, "risk": "caution", "why": "without a subcommand it runs what it is given", "sub": {"info|doc|lint|check|types|help|completions|outdated": _QUERY, "run|test|bench|task|serve|repl|eval|compile|bundle|cache|install|add|remove|uninstall|upgrade|init|jupyter|deploy|publish|fmt|vendor|coverage": _RUN}},
     "corepack": _RUN,
     "pip|uv-pip": _PIP,
     "python -m pip": _PIP,
@@ -167,8 +167,12 @@ TABLE = {
         "risk": "caution",
         "why": "it changes the system's settings",
         "opts": {"-o": "write"},
-        "when": [["--list|--display|-l|--query|-p|-v|list", {"ro": True, "risk": "safe", "only": True}], ["-B|--delete-bootnum", {"risk": "dangerous", "why": "it deletes a boot entry"}]],
+        "when": [["--list|--display|--query|--get-selections", {"ro": True, "risk": "safe", "only": True}]],
     },
+    "ldconfig": {"pos": "text", "risk": "caution", "why": "it changes the system's settings", "opts": {"-f": "read", "-C": "write", "-r": "val"}, "when": [["-p|--print-cache", {"ro": True, "risk": "safe", "only": True}]]},
+    "trust": {"pos": "text", "risk": "caution", "why": "it changes which certificates are trusted", "when": [["arg0~^(?:list|check-format)$", {"ro": True, "risk": "safe", "only": True}]]},
+    "bootctl": {"pos": "text", "risk": "caution", "why": "it changes how the machine starts", "when": [["arg0~^(?:status|list|is-installed|systemd-efi-options)$", {"ro": True, "risk": "safe", "only": True}]]},
+    "efibootmgr": {"pos": "text", "risk": "caution", "why": "it changes how the machine starts", "when": [["!opt~^-(?!v$|u$|-verbose$|-unicode$)", {"ro": True, "risk": "safe", "only": True}], ["-B|--delete-bootnum", {"risk": "dangerous", "why": "it deletes a boot entry"}]]},
     "dnf|yum|microdnf|dnf5|tdnf|yumdownloader|zypper|rpm-ostree|urpmi|urpme|swupd|eopkg|apt-rpm": _DNF,
     "zypper": {
         "sub": {
@@ -185,7 +189,7 @@ TABLE = {
         "opts": {"--root": "val", "--eval": "code:rpm", "-E": "code:rpm", "--pipe": "shell", "--qf": "val", "--queryformat": "val"},
         "when": [["-q|--query|-V|--verify|-K|--checksig|--showrc|--querytags|--version !--pipe !--eval", {"ro": True, "risk": "safe", "only": True}], ["-i|-U|-F|--install|--upgrade", {"pos": "pkg", "fx": ["installs"]}], ["-e|--erase", {"fx": ["installs:remove"]}], ["-e|--erase --nodeps|--allmatches", {"risk": "dangerous", "why": "it removes packages by force"}]],
     },
-    "pacman|yay|paru|pamac|trizen|pikaur|makepkg|aurman|pacaur": {
+    "pacman|yay|paru|pamac|trizen|pikaur|aurman|pacaur": {
         "pos": "pkg",
         "risk": "caution",
         "why": "it changes packages",
@@ -193,6 +197,7 @@ TABLE = {
         "opts": {"--config": "read", "--root": "val", "--hookdir": "val", "-b": "val"},
         "when": [["-Q|--query|-T|-F|-V|--version", {"ro": True, "risk": "safe", "fx": [], "pos": "text", "only": True}], ["-S -s|-i|-l|-g !-y !-u", {"ro": True, "risk": "safe", "fx": [], "pos": "text", "only": True}], ["-R -d", {"risk": "dangerous", "why": "it removes packages without looking at what needs them"}]],
     },
+    "makepkg": {"pos": "text", "risk": "caution", "why": "it builds a package", "unknown": "it runs what the package configures"},
     "apk": {"opts": {"-p": "val", "--root": "val", "-X": "val", "--repository": "val"}, "sub": {"info|list|search|policy|stats|version|dot|audit|verify|manifest": _QUERY, "add|update|upgrade|fix|fetch|cache": _INSTALL, "del": _REMOVE}},
     "brew|linuxbrew": _BREW,
     "port|fink": {"sub": {"list|search|info|installed|outdated|contents|deps|variants|help|version|provides|dependents|echo|cat": _QUERY, "install|upgrade|selfupdate|sync|activate": _INSTALL, "uninstall|deactivate|clean|reclaim": _REMOVE}},
@@ -204,8 +209,10 @@ TABLE = {
         "why": "it changes packages",
         "fx": ["installs"],
         "opts": {"-A": "val", "--attr": "val", "-f": "val", "-I": "val"},
-        "when": [["arg0~^(?:list|search|show|info|query|which|help|find|status|history|generations|outdated)$", {"ro": True, "risk": "safe", "fx": [], "only": True}], ["-q|--query|-s|--search|-p|--pretend|--list", {"ro": True, "risk": "safe", "fx": [], "only": True}], ["arg0~^(?:gc|garbage-collect)$", {"risk": "caution"}]],
+        "when": [["arg0~^(?:list|search|show|info|query|which|help|find|status|history|generations|outdated)$", {"ro": True, "risk": "safe", "fx": [], "only": True}], ["--query|--search|--pretend|--list", {"ro": True, "risk": "safe", "fx": [], "only": True}], ["arg0~^(?:gc|garbage-collect)$", {"risk": "caution"}]],
     },
+    "emerge": {"pos": "pkg", "risk": "caution", "why": "it changes packages", "fx": ["installs"], "when": [["-p|--pretend|-s|--search|-S|--searchdesc|--info", {"ro": True, "risk": "safe", "fx": [], "pos": "text", "only": True}]]},
+    "nix-env|nix-store": {"pos": "text", "risk": "caution", "why": "it changes packages", "fx": ["installs"], "opts": {"-A": "val", "--attr": "val", "-f": "val", "-I": "val", "-p": "val", "--profile": "val"}, "when": [["-q|--query|--list-generations|--verify-path|--print-env !--install !-i !--delete", {"ro": True, "risk": "safe", "fx": [], "only": True}]]},
     "xbps-query|pkg_info|nix-locate|nix-tree|nix-diff|nix-instantiate": {"ro": True, "pos": "text"},
     "nix-collect-garbage": {"risk": "caution", "why": "it deletes packages that nothing needs", "pos": "text", "when": [["-d|--delete-old", {"risk": "dangerous", "why": "it deletes every older generation"}]]},
     "nix": {
@@ -213,7 +220,8 @@ TABLE = {
         "sub": {
             "shell|develop|run": {"pos": "pkg", "opts": {"-c": "argv", "--command": "argv"}, "risk": "caution", "why": "it builds and runs packages", "fx": ["installs"]},
             "build|profile|flake|copy|upgrade-nix|registry|store|collect-garbage": {"pos": "text", "risk": "caution", "why": "it changes packages", "fx": ["installs"], "when": [["arg0~^(?:list|show|metadata|check|history|ls|cat|diff-closures)$", {"ro": True, "risk": "safe", "fx": [], "only": True}]]},
-            "eval|repl|search|why-depends|path-info|show-config|log|hash|key|doctor|derivation|print-dev-env": {"ro": True, "pos": "text"},
+            "repl": {"pos": "text", "risk": "caution", "why": "it runs what it is given", "unknown": "an interactive session"},
+            "eval|search|why-depends|path-info|show-config|log|hash|key|doctor|derivation|print-dev-env": {"ro": True, "pos": "text"},
         },
     },
     "checkinstall|alien|fpm|nfpm|debuild|dpkg-buildpackage|rpmbuild|mock|pbuilder|sbuild|dh_make|dput|debsign|dch|abuild|linuxdeploy|appimagetool|snapcraft|flatpak-builder|goreleaser|cargo-deb|cargo-release": {"pos": "text", "risk": "caution", "why": "it builds packages", "unknown": "it runs what the package's build says"},
