@@ -73,11 +73,11 @@ def search(
     if not context.has_store:
         emit({"hits": [], "cursor": None} if query else {}, "nothing recorded", as_json)
         return
-    from holdfast.store.search import Search
+    from holdfast.store.search import open_search
     from holdfast.store.search_filters import Filters, Scope
     from holdfast.store.search_query import SearchError
 
-    finder = Search(context.store, context.home.data / "search")
+    finder = open_search(context.store, context.home)
     try:
         if rebuild:
             _rebuild(finder, as_json and not query)

@@ -1,6 +1,6 @@
 """Searching everything that was said and done.
 
-    search = Search(store, home.data / "search")
+    search = open_search(store, home)
     page = search.find("connection refused", Scope.chain(key), Filters(tools=("bash",)))
 
 `find` reads the index, adds the events that the index does not cover yet, and shows what the store holds now: a new
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from holdfast.store.home import Home
 from holdfast.store.interface import EventRecord, Store
 from holdfast.store.search_cursor import Cursor, Mode, decode, encode, fingerprint
 from holdfast.store.search_document import IndexState
@@ -91,6 +92,11 @@ class IndexStatus:
     bytes: int
     removed: int
     trouble: str
+
+
+def open_search(store: Store, home: Home) -> Search:
+    """The search of a home, with its index where every other process looks for it."""
+    return Search(store, home.data / "search")
 
 
 class Search:
