@@ -95,6 +95,8 @@ class AgentRun:
             text = await run_agent(self._guard(), model, self.tools, input_from_items(items))
         except Exception as error:
             raise trouble_of(error, model.endpoint) from error
+        finally:
+            await self.scene.judge.flush(self.scene.where)
         return text, model.hit_output_limit
 
     async def _settled(self) -> Loaded:

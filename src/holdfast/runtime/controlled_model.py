@@ -224,12 +224,12 @@ class ControlledModel(Model):
         output = await self._with_unique_ids(answer.output)
         self.hit_output_limit = answer.hit_output_limit
         text = answer.text
+        self._measure(answer, request)
         if text or answer.reasoning:
             replied = await scene.judge(AssistantReplied(**scene.header(), text=text, reasoning=answer.reasoning))
             scene.tell_warnings(replied)
         if text:
             scene.emit(Replied(text=text))
-        await self._measured(answer, request)
         await self._note_unknown_tools(output, {tool.name for tool in tools})
         return ModelResponse(output=output, usage=answer.usage, response_id=None)
 
@@ -249,7 +249,8 @@ class ControlledModel(Model):
             kept.append(entry)
         return kept
 
-    async def _measured(self, answer: Answer, request: Request) -> None:
+    def _measure(self, answer: Answer, request: Request) -> None:
+        """The request's usage; its event goes with the next one, since nobody waits for it."""
         scene, choice, usage = self._scene, self._choice, answer.usage
         exact = usage.input_tokens > 0
         used = usage.input_tokens if exact else estimate(request.system) + measure(request.items).tokens
@@ -263,7 +264,7 @@ class ControlledModel(Model):
             model=choice.name,
             output=usage.output_tokens,
         )
-        outcome = await scene.judge(event)
+        scene.judge.later(event, scene.tell_warnings)
         cost = choice.cost(usage.input_tokens, usage.output_tokens)
         totals = scene.ledger.add(usage.input_tokens, usage.output_tokens, cost)
         if not scene.where.subagent:
@@ -280,7 +281,6 @@ class ControlledModel(Model):
                 thread_cost=totals.cost,
             )
         )
-        scene.tell_warnings(outcome)
 
     async def _note_unknown_tools(self, output: Sequence[Any], names: set[str]) -> None:
         """The library answers a call of no tool by itself; the record and the loop watch are told (DL3)."""
