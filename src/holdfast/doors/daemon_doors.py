@@ -16,6 +16,7 @@ from pathlib import Path
 SOCKET_NAME = "daemon.sock"
 LOCK_NAME = "daemon.lock"
 BACKLOG = 512
+_LOCK_SIZE = 40
 
 
 class AlreadyRunning(Exception):
@@ -73,8 +74,8 @@ def is_still_ours(run: Path, doors: Doors) -> bool:
 
 def write_pids(doors: Doors, *pids: int) -> None:
     """Who serves this home, for `stop` and for the limits that guard these processes."""
-    os.ftruncate(doors.lock, 0)
-    os.pwrite(doors.lock, " ".join(map(str, pids)).encode(), 0)
+    # In one write, and always as long: whoever reads it never sees half of it.
+    os.pwrite(doors.lock, " ".join(map(str, pids)).ljust(_LOCK_SIZE).encode(), 0)
 
 
 def write_private(path: Path, data: bytes) -> None:

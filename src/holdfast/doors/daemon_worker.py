@@ -6,15 +6,20 @@ import asyncio
 import signal
 import sys
 
+from holdfast.chain.chain import Chain
 from holdfast.control import Control
 from holdfast.doors.daemon import Daemon
 from holdfast.doors.daemon_doors import Doors, is_still_ours
 from holdfast.hosts.checkpoints import Checkpoints
 from holdfast.hosts.registry import gateway_for, open_control
 from holdfast.store.home import Home
+from holdfast.store.search import Search
+from holdfast.store.search_keeper import KeepFresh
 
 _EXPIRE_SECONDS = 10.0
 _DAY_SECONDS = 24 * 3600.0
+_INDEX_SECONDS, _INDEX_BUDGET = 3.0, 0.5
+"""Hooks come first: a search adds what is not indexed yet by itself."""
 
 
 def work(home: Home, doors: Doors, token: str) -> int:
@@ -34,11 +39,21 @@ def work(home: Home, doors: Doors, token: str) -> int:
 
     import uvloop
 
+    reaper = Chain(control).reaper(on_error=lambda error: _say("reaper", error))
+    index = KeepFresh(Search(control.store, control.home.data / "search"), every=_INDEX_SECONDS, budget=_INDEX_BUDGET)
+    reaper.start()
+    index.start()
     try:
         uvloop.run(serve())
     finally:
+        index.stop(1.0)
+        reaper.stop(1.0)
         control.close()
     return 0
+
+
+def _say(part: str, error: Exception) -> None:
+    print(f"{part}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
 
 
 async def _upkeep(home: Home, doors: Doors, control: Control, daemon: Daemon) -> None:
@@ -55,7 +70,7 @@ async def _upkeep(home: Home, doors: Doors, control: Control, daemon: Daemon) ->
                 swept = now
                 await asyncio.to_thread(_daily, control)
         except Exception as error:
-            print(f"upkeep: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            _say("upkeep", error)
         await asyncio.sleep(_EXPIRE_SECONDS)
 
 

@@ -1,0 +1,128 @@
+"""The user's one daemon as processes: started by itself, replaced when it dies, gone when its home is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from holdfast.doors import daemon_process, hook_client
+from holdfast.doors.daemon_process import ensure_running, greeting, is_alive, port_of, stop, token_of
+from holdfast.store.home import Home, own_pids, own_port
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def home(tmp_path):
+    it = Home(tmp_path / "home")
+    yield it
+    if it.root.exists():
+        assert stop(it)
+
+
+def wait_for(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def runs(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def hook(home, payload, *options, host="codex"):
+    command = [sys.executable, "-I", "-S", hook_client.__file__, host, str(home.root), "20", *options]
+    body = json.dumps(payload).encode()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home.root.parent)}
+    return subprocess.run(command, input=body, capture_output=True, timeout=60, env=environment, check=False)
+
+
+def forbidden_call(folder):
+    call = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "session_id": "s", "tool_use_id": "t1"}
+    return {**call, "cwd": str(folder), "tool_input": {"command": "rm -rf /"}}
+
+
+def test_a_worker_that_dies_is_replaced_on_the_same_doors(home):
+    assert ensure_running(home, 30)
+    keeper, worker = own_pids(home)
+    port = own_port(home)
+    os.kill(worker, signal.SIGKILL)
+    wait_for(lambda: own_pids(home)[-1] != worker)
+    assert is_alive(home, 20), "whoever asks meanwhile waits, and is answered"
+    assert own_pids(home)[0] == keeper
+    assert own_port(home) == port
+
+
+def test_only_one_is_ever_started(home):
+    for _ in range(3):
+        daemon_process.spawn(home)
+    assert ensure_running(home, 30)
+    pids = own_pids(home)
+    time.sleep(1)
+    assert own_pids(home) == pids
+
+
+def test_one_of_another_version_is_changed_for_ours(home, monkeypatch):
+    assert ensure_running(home, 30)
+    before = own_pids(home)
+    monkeypatch.setattr(daemon_process, "__version__", "99.0")
+    # It is asked to go; the one that comes is as old as this program, so it is taken as it is.
+    assert ensure_running(home, 30)
+    assert own_pids(home) != before
+
+
+@pytest.mark.full
+def test_a_home_that_is_removed_has_no_daemon(home):
+    assert ensure_running(home, 30)
+    pids = own_pids(home)
+    shutil.rmtree(home.root)
+    wait_for(lambda: not any(map(runs, pids)), 30)
+
+
+def test_a_port_that_is_taken_is_changed_for_another(home):
+    port = port_of(home)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        assert ensure_running(home, 30)
+        assert own_port(home) != (port,)
+
+
+def test_the_token_is_made_once_and_private(home):
+    assert token_of(home) == token_of(home)
+    assert (home.run / "token").stat().st_mode & 0o077 == 0
+    assert len(token_of(home)) > 30
+
+
+def test_HO4_a_hook_that_finds_no_daemon_answers_itself_and_has_one_started(home, tmp_path):
+    done = hook(home, forbidden_call(tmp_path), "start")
+    assert b'"permissionDecision": "deny"' in done.stdout, done.stderr
+    wait_for(lambda: greeting(home) is not None)
+
+
+def test_HO4_claude_codes_first_hook_waits_for_the_daemon(home, tmp_path):
+    payload = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "s", "cwd": str(tmp_path)}
+    done = hook(home, payload, "start", host="claude-code")
+    assert done.returncode == 0, done.stderr
+    assert greeting(home) is not None, "the hooks that follow speak http and need it"
+
+
+def test_stop_ends_both_processes(home):
+    assert ensure_running(home, 30)
+    pids = own_pids(home)
+    assert stop(home)
+    wait_for(lambda: not any(map(runs, pids)))
+    assert not (home.run / "daemon.sock").exists()
