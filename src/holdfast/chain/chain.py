@@ -173,7 +173,7 @@ class Chain:
         at, event_id = self._control.clock(), self._control.new_id()
         return unseal(self._store, self._finalising, where, by=by, at=at, event_id=event_id)
 
-    def preview(self, session: Session) -> Packet | None:
+    def preview(self, session: Session) -> Packet:
         """What the session after this one would be told."""
         coming = replace(session, id=SessionId(session.id.key, f"{session.id.session}.next"), number=session.number + 1)
         before = [*predecessors(self._store, session), existing(self._store, session.id, "a preview")]
