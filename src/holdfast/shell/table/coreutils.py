@@ -41,7 +41,7 @@ TABLE = {
     "locate|mlocate|plocate": {"ro": True, "pos": "text", "opts": {"-d": "read", "-l": "val", "-n": "val"}},
     "reset|tput": {"ro": True, "pos": "text"},
     "stty": {"ro": True, "pos": "text", "opts": {"-F": "read", "--file": "read"}},
-    "nvidia-smi": {"ro": True, "style": "dash", "pos": "text", "opts": {"-i": "val", "--id": "val", "-l": "val", "-lms": "val", "-d": "val", "-f": "write", "--filename": "write"}, "when": [["opt~^--?(?!L$|q$|x$|i$|l$|lms$|d$|a$|h$|id$|list|query|format|display|loop|unit$|help$|version$)", {"ro": False, "risk": "caution", "why": "it changes settings of the graphics card"}], ["arg0~^(?:mig|drain|daemon|replay|boost-slider|power-hint|clocks|compute-policy|conf-compute)$", {"ro": False, "risk": "caution", "why": "it changes settings of the graphics card"}]]},
+    "nvidia-smi": {"ro": True, "style": "dash", "pos": "text", "opts": {"-i": "val", "--id": "val", "-l": "val", "-lms": "val", "-d": "val", "-f": "write", "--filename": "write"}, "when": [["opt~^-{1,2}(?!-)(?!L$|q$|x$|i$|l$|lms$|d$|a$|h$|id$|list|query|format|display|loop|unit$|help$|version$)", {"ro": False, "risk": "caution", "why": "it changes settings of the graphics card"}], ["arg0~^(?:mig|drain|daemon|replay|boost-slider|power-hint|clocks|compute-policy|conf-compute)$", {"ro": False, "risk": "caution", "why": "it changes settings of the graphics card"}]]},
     "lshw": {"ro": True, "style": "dash", "pos": "text", "opts": {"-C": "val", "-c": "val", "-class": "val", "-dump": "write"}},
     "modinfo": {"ro": True, "pos": "text"},
     "shuf": {"ro": True, "pos": "read", "opts": {"-n": "val", "-i": "val", "-e": "?val", "-o": "write", "--output": "write", "--random-source": "read", "-z": "?val"}, "when": [["-e|--echo", {"pos": "text"}]]},

@@ -64,7 +64,7 @@ TABLE = {
         "when": [["arg0~^(?:0|permissive|Permissive|disable|--master-disable)$", {"risk": "dangerous", "why": "it switches protection off"}], ["--list|--status !-a !-d !-m", {"ro": True, "risk": "safe", "only": True}], ["-D|--master-disable|-R", {"risk": "dangerous", "why": "it switches protection off"}]],
     },
     "auditctl": {"pos": "text", "risk": "caution", "why": "it changes what is recorded", "opts": {"-e": "val", "-w": "val", "-a": "val", "-d": "val", "-R": "script"}, "when": [["!opt~^-(?![ls]$)", {"ro": True, "risk": "safe", "only": True}], ["-D|-e~^0$", {"risk": "dangerous", "why": "it switches protection off"}]]},
-    "semanage|semodule": {"pos": "text", "risk": "caution", "why": "it changes the protection of the system", "when": [["-l|--list !-a !-d !-m !-D !-i !-r", {"ro": True, "risk": "safe", "only": True}], ["-D|-r|-d", {"risk": "dangerous", "why": "it switches protection off"}]]},
+    "semanage|semodule": {"pos": "text", "risk": "caution", "why": "it changes the protection of the system", "when": [["-l|--list !-a !-d !-m !-D !-i !-r", {"ro": True, "risk": "safe", "only": True}], ["-D|-d", {"risk": "dangerous", "why": "it switches protection off"}]]},
     "aa-disable|aa-teardown|aa-complain": {"pos": "text", "risk": "dangerous", "why": "it switches protection off"},
     "mail|mailx|mutt|sendmail|msmtp|swaks|s-nail|nail|neomutt|alpine|ssmtp|mpack|sendemail|himalaya": {
         "pos": "host",

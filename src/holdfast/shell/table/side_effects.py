@@ -6,7 +6,7 @@ and `raw~` looks at the arguments as they are written. An empty condition means 
 
 # ruff: noqa: E501 - one program a line, as in a table
 
-_COMPILERS = "gcc|g++|cc|c++|clang|clang++|gfortran|nvcc|cpp|icc|tcc|emcc|em++"
+_COMPILERS = "gcc|g++|cc|c++|clang|clang++|gfortran|nvcc|icc|tcc|emcc|em++"
 _RCLONE = "rclone ls|rclone lsd|rclone lsl|rclone lsf|rclone lsjson|rclone size|rclone cat|rclone check|rclone tree|rclone about|rclone md5sum|rclone sha1sum|rclone hashsum|rclone ncdu"
 
 SIDE_EFFECTS: dict[str, tuple[str, ...]] = {
@@ -25,7 +25,7 @@ SIDE_EFFECTS: dict[str, tuple[str, ...]] = {
     "prettier": ("--config~\\.[cm]?[jt]s$",),
     "bat|batcat": ("arg0~^cache$",),
     "pydoc|pydoc3|python -m pydoc": ("-w|-b|-p|-n", "arg~/|\\.py$"),
-    "rename|prename|perl-rename|file-rename": ("arg0~`|/[gimsx]*e[gimsxe]*$|\\(\\?\\??\\{|\\b(?:system|exec|unlink|open|qx|rename|require|do|eval)\\b",),
+    "rename|prename|perl-rename": ("arg0~`|/[gimsx]*e[gimsxe]*$|\\(\\?\\??\\{|\\b(?:system|exec|unlink|open|qx|rename|require|do|eval)\\b",),
     "dc": ("-f|--file~^(?!-$)", "n>0"),
     "units": ("-L|--log",),
     "gpg|gpg2": ("--status-file|--logger-file|--attribute-file|--command-file|--keyedit",),
