@@ -281,39 +281,47 @@ def test_CO9_compact_by_hand_and_off_switch(tmp_path):
         play(whole)
 
 
-def test_MO1_full_access_by_default_is_confirmed_at_the_first_message(tmp_path):
+@pytest.mark.parametrize("answer", ["once", "deny"])
+def test_MO1_full_access_by_default_is_confirmed_before_the_first_message_is_worked_on(tmp_path, answer):
     script = Script(Turn(tool_calls=(ToolUse("bash", {"command": "touch made"}),)), "done")
     with ChatCompletionsServer(script) as server:
 
         async def whole():
             async with Stage(tmp_path, settings(server.base_url, mode={"default": "full_access"})) as stage:
-                end = await stage.conversation.send("make it")
-                assert end.reason == "confirm"
-                assert "full access" in end.text
+                task = asyncio.create_task(stage.conversation.send("make it"))
+                waiting = await stage.until("tool_waiting")
+                assert waiting.approval.policy == "modes"
                 assert not server.requests
-                await stage.conversation.set_mode("full_access")
-                assert (await stage.conversation.resume()).text == "done"
-                assert not stage.of("tool_waiting")
-                assert (stage.vault / "made").exists()
+                stage.answer(answer)
+                if answer == "deny":  # it goes on in agent mode, which asks about the command
+                    second = await stage.until("tool_waiting", 2)
+                    assert second.approval.policy == "permission"
+                    stage.answer("deny")
+                assert (await task).text == "done"
+                full = answer == "once"
+                assert stage.conversation.session.mode == ("full_access" if full else "agent")
+                assert (stage.vault / "made").exists() == full
+                assert len(stage.of("tool_waiting")) == (1 if full else 2)
 
         play(whole)
 
 
-def test_MO1_refused_full_access_goes_on_in_agent_mode(tmp_path):
-    with ChatCompletionsServer(
-        Script(Turn(tool_calls=(ToolUse("bash", {"command": "touch made"}),)), "done")
-    ) as server:
+def test_MO1_the_confirmation_outlives_its_process(tmp_path):
+    with ChatCompletionsServer(Script("done")) as server:
 
         async def whole():
             async with Stage(tmp_path, settings(server.base_url, mode={"default": "full_access"})) as stage:
-                await stage.conversation.send("make it")
-                await stage.conversation.set_mode("agent")
-                task = asyncio.create_task(stage.conversation.resume())
+                task = asyncio.create_task(stage.conversation.send("hello"))
                 await stage.until("tool_waiting")
-                stage.answer("deny")
-                await task
-                assert stage.conversation.session.mode == "agent"
-                assert not (stage.vault / "made").exists()
+                stage.conversation.leave()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                async with stage.again() as later:
+                    task = asyncio.create_task(later.conversation.resume())
+                    await later.until("tool_waiting")
+                    assert not server.requests
+                    later.answer("once")
+                    assert (await task).text == "done"
 
         play(whole)
 

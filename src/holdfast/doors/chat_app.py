@@ -140,11 +140,7 @@ class ChatApp:
 
     async def turn(self, text: str) -> None:
         engine = await self.engine()
-        end = await self._watched(lambda: engine.conversation.send(text))
-        while end is not None and end.reason == "confirm":
-            full = await self.confirm(end.text)
-            await engine.conversation.set_mode("full_access" if full else "agent")
-            end = await self._watched(engine.conversation.resume)
+        await self._watched(lambda: engine.conversation.send(text))
         self.status.follow(engine)
 
     async def resume(self) -> bool:

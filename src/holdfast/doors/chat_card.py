@@ -33,6 +33,9 @@ class Card:
 
 def card_of(approval: Approval, language: Language = "en") -> Card:
     question = approval.question
+    if approval.policy == "modes":  # it stands before a message, not before a call
+        facts = tuple(_facts(approval, [], False, language))
+        return Card(say.CONFIRM_MODE().text(language), (), False, facts, "od")
     body, is_diff = _body(approval.tool, question.get("input") or {}, approval.vault)
     proposals = list(question.get("proposals") or ())
     loop = approval.policy == "doom_loop"

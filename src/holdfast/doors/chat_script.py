@@ -112,9 +112,6 @@ class _Runner:
             return EXIT_INTERRUPTED
         if end is None:
             return EXIT_WAITING if self._script.text else 0  # queued behind a run elsewhere; nothing to resume
-        if end.reason == "confirm":
-            self._view.say(end.text)
-            return EXIT_WAITING
         if end.reason == "failed":
             return EXIT_PROBLEM
         return EXIT_REFUSED if self._refused else 0

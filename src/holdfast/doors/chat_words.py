@@ -28,6 +28,7 @@ CONFIRM_FULL = Phrase(
     "Everything is recorded. Switch this session to full access?",
     "完全访问权限允许智能体在你的规则未禁止之处不经询问地读取、修改和运行。一切均有记录。将本会话切换为完全访问权限？",
 )
+CONFIRM_MODE = Phrase("chat.confirm_mode", "full access needs your approval", "完全访问权限需要你的批准")
 YES_NO = Phrase("chat.yes_no", "[y]es  [n]o", "[y] 是  [n] 否")
 KEYS = Phrase("chat.keys", "[o]nce  {more}[d]eny", "[o] 仅此一次  {more}[d] 拒绝")
 KEY_ALWAYS = Phrase("chat.key_always", "[a]lways  ", "[a] 始终允许  ")

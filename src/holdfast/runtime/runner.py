@@ -34,7 +34,8 @@ from holdfast.runtime.scene import Scene, for_the_model
 from holdfast.runtime.threads import next_session
 from holdfast.runtime.tool import Tool, ToolContext
 from holdfast.runtime.trouble import Trouble
-from holdfast.runtime.ui_events import Notice, Problem, TurnEnded, Watch
+from holdfast.runtime.ui_events import Notice, Problem, ToolAnswered, ToolWaiting, TurnEnded, Watch
+from holdfast.runtime.waiting import decided
 from holdfast.store.interface import SealedError, Session, StateConflict
 
 LET_GO_SECONDS = 10.0
@@ -251,10 +252,8 @@ class Conversation:
         scene = run.scene
         try:
             await self._mark(scene, "running")
-            confirm, notes = await self._take_messages(run)
-            if confirm is not None:
-                await self._mark(scene, "confirm")
-                return TurnEnded(invocation=scene.invocation, reason="confirm", text=confirm)
+            notes = await self._take_messages(run)
+            await self._confirm_mode(scene)
             told = "\n\n".join(text for text in (run.bootstrap, *notes) if text)
             text = await replace(run, bootstrap=told).go_on()
         except Trouble as trouble:
@@ -267,25 +266,29 @@ class Conversation:
         await self._mark(scene, "done")
         return TurnEnded(invocation=scene.invocation, reason="done", text=text)
 
-    async def _take_messages(self, run: AgentRun) -> tuple[str | None, list[str]]:
-        """What is queued becomes part of the conversation.
-
-        Returns the question, when the mode must be confirmed first, and what policies tell the model about this turn.
-        """
-        confirm: str | None = None
+    async def _take_messages(self, run: AgentRun) -> list[str]:
+        """What is queued becomes part of the conversation; returns what policies tell the model about this turn."""
         notes: list[str] = []
         for queued in await self._judge.do(self.queue.waiting):
             if await self._judge.do(self._control.store.event, queued.id) is None:
                 outcome = await run.submit(queued.text, event_id=queued.id)
                 await self._judge.do(self._entitle, queued.text)
                 notes.append(for_the_model(outcome, run.bootstrap, *notes))
-                if outcome.decision == "ask":
-                    confirm = outcome.reason(run.scene.language)
-                elif outcome.decision == "deny" and outcome.deciding is not None:
+                if outcome.decision == "deny" and outcome.deciding is not None:
                     await self._judge.do(self.queue.taken, queued)
                     raise Trouble("own", outcome.deciding.why, outcome.deciding.next_step or outcome.deciding.why)
             await self._judge.do(self.queue.taken, queued)
-        return confirm, notes
+        return notes
+
+    async def _confirm_mode(self, scene: Scene) -> None:
+        """Full access by configuration is confirmed before anything is done about the first message (MO1)."""
+        store = self._control.store
+        for approval in await self._judge.do(lambda: store.approvals(status="pending", session=self.where.session)):
+            if approval.policy != "modes":
+                continue
+            scene.emit(ToolWaiting(call_id=approval.call_id, tool=approval.tool, approval=approval))
+            settled = await decided(approval.id, store, self._judge)
+            scene.emit(ToolAnswered(call_id=approval.call_id, tool=approval.tool, approval=settled))
 
     def _entitle(self, text: str) -> None:
         """A thread is known to people by the words it began with."""

@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from holdfast.store.interface import Approval
 
-EndReason = Literal["done", "stopped", "failed", "waiting", "confirm"]
-"""`waiting`: parked until somebody answers; `confirm`: the mode has to be confirmed before the message is taken."""
+EndReason = Literal["done", "stopped", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
