@@ -183,7 +183,14 @@ def handoff(context: Context, session: str, as_json: bool) -> None:
 @click.option("--thread", metavar="ID", help="All sessions of this thread.")
 @click.option("--all", "everything", is_flag=True, help="Every session there is.")
 @click.option("--out", metavar="PATH", default="-", help="File, or folder for several [default: standard output].")
-@click.option("--format", "form", type=click.Choice(["jsonl", "markdown"]), default="jsonl", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "markdown"]),
+    default="jsonl",
+    show_default=True,
+    help="jsonl can be read back; markdown is for people.",
+)
 @json_option
 @pass_context
 def export(

@@ -19,7 +19,13 @@ _WHOLE = 1_000_000
 
 @click.command()
 @click.argument("session")
-@click.option("--view", type=click.Choice(["chat", "handoff", "raw"]), default="chat", show_default=True)
+@click.option(
+    "--view",
+    type=click.Choice(["chat", "handoff", "raw"]),
+    default="chat",
+    show_default=True,
+    help="The conversation; its digest and one line a request; the events as they are.",
+)
 @click.option("--limit", type=click.IntRange(1, 200), default=200, show_default=True, help="Entries on a page.")
 @click.option("--cursor", metavar="CURSOR", help="The next page: what the last one printed.")
 @click.option("--invocation", metavar="ID", help="Everything that one request led to.")
