@@ -61,6 +61,7 @@ class Corpus:
                 "TypeError: cannot read properties of undefined (reading 'sessionChain')")),
             *(Needle("identifier", text, text, 3_000) for text in ("handleAuditWindowRegistry", "load_gate_cursor_v2")),
             *(Needle("part of identifier", text, text, 1) for text in ("SessionManager", "Registry", "TokenCache")),
+            *(Needle("prefix", f"{text}*", text, 1) for text in ("handleAud", "Sess", "zq1vex")),
             *(Needle("path", text, text, 5_000) for text in ("src/holdfast/chain/sealerLoop.py", "docs/how-to/recall.md")),
         ]  # fmt: skip
         planted = [needle for needle in self.needles if needle.every > 1]

@@ -87,11 +87,15 @@ class IndexStatus:
     """For `holdfast status` and the doctor."""
 
     documents: int
+    """Events with text in the index."""
     covered: int
+    """The number of the last event that it has read."""
     behind: bool
     bytes: int
     removed: int
+    """Events of deleted sessions whose terms may still lie in its files."""
     trouble: str
+    """Why an index that is there is not used."""
 
 
 def open_search(store: Store, home: Home) -> Search:
@@ -253,7 +257,8 @@ class Search:
         state = snapshot.state if snapshot else IndexState()
         behind = bool(self._store.events_since(state.covered, 1))
         trouble = self._reader.trouble
-        return IndexStatus(state.documents, state.covered, behind, self._folder.size(), state.removed, trouble)
+        events = snapshot.events if snapshot else 0
+        return IndexStatus(events, state.covered, behind, self._folder.size(), state.removed, trouble)
 
     def close(self) -> None:
         self._check()

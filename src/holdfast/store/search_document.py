@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,8 +64,8 @@ class IndexState:
     """Deletions up to this position are carried out."""
     removed: int = 0
     """Deleted events whose terms may still lie in the files."""
-    documents: int = 0
     words: int = 0
+    """Tokens of all events, for the length that is usual."""
     parts: int = 0
     stems: int = 0
 
@@ -149,7 +149,8 @@ def state_document(state: IndexState) -> tantivy.Document:
 
 
 def state_of(document: tantivy.Document) -> IndexState:
-    return IndexState(**from_json(bytes(document["state"][0])))
+    known = from_json(bytes(document["state"][0]))
+    return IndexState(**{place.name: known[place.name] for place in fields(IndexState) if place.name in known})
 
 
 def replace_state(writer: tantivy.IndexWriter, state: IndexState) -> None:

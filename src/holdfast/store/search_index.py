@@ -56,6 +56,11 @@ class Snapshot:
         return self._cards(hits)
 
     @property
+    def events(self) -> int:
+        """How many events with text are in the index."""
+        return int(self.searcher.num_docs) - 1 if self.state != IndexState() else 0
+
+    @property
     def documents(self) -> int:
         """As scores count them: the state is one, too."""
         return int(self.searcher.num_docs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -29,7 +30,7 @@ class Round:
         self._snapshot = snapshot
         self._tail = tail
         self._now = now
-        self._measured = snapshot if snapshot is not None and snapshot.state.documents else None
+        self._measured = snapshot if snapshot is not None and snapshot.events > 0 else None
         self._lengths: dict[Field, float] = {}
         self._counts: dict[tuple[Field, str], int] = {}
         documents = self._measured.documents if self._measured else len(tail)
@@ -44,8 +45,9 @@ class Round:
     def ranked(self, mode: Mode) -> tuple[list[Scored], bool]:
         """The best hits, best first, and whether there may be more."""
         found = self._snapshot.best(self._index_query(mode), CANDIDATES) if self._snapshot else []
-        more = len(found) == CANDIDATES
-        found += [(self.score(mode, event.text), event.card) for event in self._tail_hits(mode)]
+        late = [(self.score(mode, event.text), event.card) for event in self._tail_hits(mode)]
+        more = len(found) == CANDIDATES or len(late) > CANDIDATES
+        found += heapq.nlargest(CANDIDATES, late)
         if mode == "all":
             return by_recency(found, self._now), more
         # Neighbours that hold none of the words are welcome in answer to a question only.

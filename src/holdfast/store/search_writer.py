@@ -123,18 +123,29 @@ class IndexWriter:
             return None
         generation = self._folder.current()
         self._folder.sweep(generation)
-        if generation is not None:
+        known = self._known(generation)
+        if generation is not None and known is not None:
             try:
-                index = open_index(generation)
-                state = Snapshot(index).state
-                if follows(self._store, state):
-                    return _OpenIndex(self._store, lock, generation, index, state)
-            except (OSError, ValueError):
-                pass  # damaged: an empty one replaces it
+                return _OpenIndex(self._store, lock, generation, *known)
+            except ValueError as error:
+                if "LockBusy" in str(error):  # a writer of this process that is still on its way out
+                    return None
+                raise
         opened = self._empty(lock)
         opened.commit()
         self._folder.switch(opened.generation)
         return opened
+
+    def _known(self, generation: Path | None) -> tuple[tantivy.Index, IndexState] | None:
+        """An index to go on with; None when it is not there, damaged, or of another store."""
+        if generation is None:
+            return None
+        try:
+            index = open_index(generation)
+            state = Snapshot(index).state
+        except (OSError, ValueError):
+            return None
+        return (index, state) if follows(self._store, state) else None
 
     def _empty(self, lock: int) -> _OpenIndex:
         """A new generation. It starts behind the deletions so far: what they removed is not in the store to be read."""
@@ -199,13 +210,12 @@ class _OpenIndex:
 
     def _add(self, batch: list[EventRecord]) -> None:
         assert self._writer is not None
-        documents = words = parts = stems = 0
+        words = parts = stems = 0
         for record in batch:
             text = analyse(record.text)
             if not text.words:
                 continue
             self._writer.add_document(document_of(record, self._vault(record.where.session), text))
-            documents += 1
             words += text.words.count(" ") + 1
             parts += sum(run.count(" ") + 1 for run in text.parts)
             stems += text.stems.count(" ") + 1 if text.stems else 0
@@ -215,7 +225,6 @@ class _OpenIndex:
             covered=max(state.covered, last.seq),
             last_event=last.id if last.seq >= state.covered else state.last_event,
             last_session=last.where.session if last.seq >= state.covered else state.last_session,
-            documents=state.documents + documents,
             words=state.words + words,
             parts=state.parts + parts,
             stems=state.stems + stems,
