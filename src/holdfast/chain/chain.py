@@ -19,6 +19,7 @@ from holdfast.chain.inheritance import Inheritance
 from holdfast.chain.late_events import keep_late
 from holdfast.chain.lineage import predecessors
 from holdfast.chain.minutes import MinutesModel
+from holdfast.chain.minutes_model import minutes_model
 from holdfast.chain.reaper import Reaper
 from holdfast.chain.sealer import FINALISE_SECONDS, Sealer, Sealing
 from holdfast.chain.session_rows import existing
@@ -58,7 +59,10 @@ class Begun:
 
 
 class Chain:
-    """Holds nothing that is not in the store, so any number of them may work on one."""
+    """Holds nothing that is not in the store, so any number of them may work on one.
+
+    `minutes` writes minutes of sealed sessions instead of the configured model.
+    """
 
     def __init__(
         self,
@@ -69,7 +73,7 @@ class Chain:
     ) -> None:
         self._control = control
         self._store = control.store
-        self.digests = Digests(control.store, minutes)
+        self.digests = Digests(control.store, (lambda: minutes) if minutes else (lambda: minutes_model(control)))
         self.archive = Archive(control.home.archive, control.store, self.digests, clock=control.clock)
         self._finalising = Finalising(self.digests, self.archive)
         self.sealer = Sealer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from holdfast.chain.digest import Digest, build_digest
@@ -26,18 +26,19 @@ def all_events(store: Store, session: str, after: int = 0) -> Iterator[EventReco
 
 
 class Digests:
-    """`minutes` is the model that writes minutes; None: digests are made by rules alone."""
+    """`minutes` gives the model that writes minutes, as it is configured by then; None: by rules alone."""
 
-    def __init__(self, store: Store, minutes: MinutesModel | None = None) -> None:
+    def __init__(self, store: Store, minutes: Callable[[], MinutesModel | None] = lambda: None) -> None:
         self._store = store
         self._minutes = minutes
 
     def make(self, session: Session) -> Digest:
         """By rules first, kept at once; then the model, whose minutes are added when they come."""
         digest = self.make_by_rules(session)
-        if self._minutes is None:
+        model = self._minutes()
+        if model is None:
             return digest
-        digest = with_minutes(digest, all_events(self._store, session.id.session), self._minutes)
+        digest = with_minutes(digest, all_events(self._store, session.id.session), model)
         self._keep(digest)
         return digest
 

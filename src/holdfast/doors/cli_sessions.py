@@ -35,11 +35,10 @@ def sessions_group() -> None:
 def _opened(context: Context) -> Iterator[tuple[Control, Chain]]:
     from holdfast.chain.chain import Chain
     from holdfast.control import Control
-    from holdfast.doors.minutes_model import minutes_model
 
     control = Control.open(context.home, inline=context.inline)
     try:
-        yield control, Chain(control, minutes=minutes_model(control))
+        yield control, Chain(control)
     finally:
         control.close()
 

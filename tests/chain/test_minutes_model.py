@@ -3,8 +3,7 @@
 import pytest
 
 from chain.scene import Scene
-from holdfast.chain.chain import Chain
-from holdfast.doors.minutes_model import minutes_model
+from holdfast.chain.minutes_model import minutes_model
 from holdfast.testing import ChatCompletionsServer, Failure, ResponsesServer, Script
 
 
@@ -20,7 +19,7 @@ def test_SC7_minutes_come_from_the_configured_model(tmp_path, server, api):
         scene = scene_for(tmp_path, f"{model.url}/v1", api)
         where = scene.arrive("h1").session.id
         scene.say(where, "fix it")
-        Chain(scene.control, minutes=minutes_model(scene.control)).sealer.seal_now(where, by="ada")
+        scene.seal(where)
         digest = scene.chain.digests.of(scene.row(where))
         scene.close()
     assert (digest.minutes, digest.minutes_by) == ("Goal: fix it (#1).", "cheap")
@@ -32,7 +31,7 @@ def test_SC7_an_endpoint_that_fails_leaves_the_rules(tmp_path):
         scene = scene_for(tmp_path, f"{model.url}/v1")
         where = scene.arrive("h1").session.id
         scene.say(where, "fix it")
-        Chain(scene.control, minutes=minutes_model(scene.control)).sealer.seal_now(where, by="ada")
+        scene.seal(where)
         digest = scene.chain.digests.of(scene.row(where))
         assert scene.row(where).state == "sealed"
         scene.close()
@@ -44,7 +43,7 @@ def test_SC7_an_endpoint_that_fails_leaves_the_rules(tmp_path):
 def test_SC7_nobody_listens(tmp_path):
     scene = scene_for(tmp_path, "http://127.0.0.1:9/v1")
     where = scene.arrive("h1").session.id
-    Chain(scene.control, minutes=minutes_model(scene.control)).sealer.seal_now(where, by="ada")
+    scene.seal(where)
     assert "no minutes" in scene.chain.digests.of(scene.row(where)).note
     scene.close()
 

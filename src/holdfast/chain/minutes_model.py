@@ -5,13 +5,11 @@ One plain request over HTTP, without the agent library: minutes are also written
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from holdfast.runtime.models import CONNECT_SECONDS, ModelChoice, choose, key_for
-
-if TYPE_CHECKING:
-    from holdfast.chain.minutes import MinutesModel
-    from holdfast.control import Control
+from holdfast.chain.minutes import MinutesModel
+from holdfast.control import Control
+from holdfast.model_endpoints import CONNECT_SECONDS, ModelChoice, choose, key_for
 
 MOST_OUTPUT = 2000
 
@@ -21,9 +19,7 @@ class MinutesError(Exception):
 
 
 def minutes_model(control: Control) -> MinutesModel | None:
-    """For `Chain(control, minutes=...)`; None when no model is configured (`digest.model`)."""
-    from holdfast.chain.minutes import MinutesModel
-
+    """None when no model is configured (`digest.model`)."""
     settings = control.settings.runtime.digest
     if not settings.model:
         return None
@@ -41,7 +37,7 @@ def minutes_model(control: Control) -> MinutesModel | None:
 
 
 def _requested(choice: ModelChoice, key: str, instructions: str, text: str, seconds: float) -> str:
-    import httpx
+    import httpx  # noqa: PLC0415 (costs more than all the rest of sealing)
 
     said = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
     if choice.api == "responses":
