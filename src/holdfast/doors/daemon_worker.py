@@ -18,7 +18,7 @@ from holdfast.store.search_keeper import KeepFresh
 
 _EXPIRE_SECONDS = 10.0
 _DAY_SECONDS = 24 * 3600.0
-_INDEX_SECONDS, _INDEX_BUDGET = 3.0, 0.5
+_INDEX_SECONDS, _INDEX_BUDGET = 5.0, 0.2
 """Hooks come first: a search adds what is not indexed yet by itself."""
 
 

@@ -27,6 +27,8 @@ LINES: Mapping[str, Callable[[], Dialect]] = {
     "codex": CodexLines,
     "gemini": GeminiLines,
 }
+WORTH_TELLING = 0.005
+"""Of the window: while a turn goes on, a smaller change of the fill is not worth an event of its own."""
 _READ = "read"
 _FILL = "fill"
 _NOT_YET = frozenset(("PreToolUse", "BeforeTool", "BeforeModel", "PreCompact"))
@@ -100,7 +102,10 @@ class Afterwards:
         self._chain.heed(event, self._plane.handle(event))
 
     def _measured(self, visit: Visit, fill: Fill) -> None:
-        if visit.memo.get(_FILL) == fill.used:
+        known = visit.memo.get(_FILL)
+        grown = abs(fill.used - known) if isinstance(known, int) else fill.used
+        over = visit.host.turn(visit.payload) == "ends"
+        if grown == 0 or (grown < WORTH_TELLING * (fill.window or 100_000) and not over):
             return
         visit.memo.put(_FILL, fill.used)
         event = ContextMeasured(

@@ -1,0 +1,140 @@
+"""What Holdfast adds to a tool call inside the real hosts, beside the same run without it.
+
+Claude Code and OpenCode: a scripted model makes the same calls twice, attached and not; the time between two of its
+requests holds the call with all its hooks, so the difference is ours. Codex and Gemini CLI start a command for each
+hook: its time from a shell, beside `sh -c true`.
+
+Run: python benchmarks/bench_hosts.py [calls]
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from e2e.attached import ALLOW_BASH, Holdfast, config  # noqa: E402
+from e2e.installed_clis import missing_for  # noqa: E402
+from e2e.kits import KITS  # noqa: E402
+from holdfast.testing import ScriptError  # noqa: E402
+
+LIMITS = {"claude-code": 10.0, "opencode": 10.0, "codex": 20.0, "gemini": 20.0}
+ROUNDS = 5
+HOOKS = 60
+
+
+@contextmanager
+def kit_of(name, folder, holdfast, *, attached):
+    kit = KITS[name](folder, holdfast)
+    if not attached:
+        kit.it.detach()
+    try:
+        yield kit
+    finally:
+        kit.close()
+        kit.server.close()
+
+
+def gaps(kit, calls):
+    """Milliseconds from one request to the next, a call and its hooks between them."""
+    arrived = []
+
+    def step(number):
+        def answer(request):
+            arrived.append(time.perf_counter())
+            return kit.read("notes.txt") if number % 2 else kit.bash(f"true {number}")
+
+        return answer
+
+    (kit.workspace / "notes.txt").write_text("hello")
+    kit.play(*(step(number) for number in range(calls)), then="done")
+    try:
+        kit.run("work")
+    except ScriptError as error:
+        raise SystemExit(str(error)) from None
+    return [1000 * (later - earlier) for earlier, later in itertools.pairwise(arrived)][3:]
+
+
+def per_call(name, holdfast, calls):
+    """The median pair of runs counts: on a busy machine single runs say little."""
+    pairs = []
+    for _ in range(ROUNDS):
+        pair = []
+        for attached in (False, True):
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                kit_of(name, Path(folder), holdfast, attached=attached) as kit,
+            ):
+                pair.append(statistics.median(gaps(kit, calls)))
+        pairs.append(pair)
+    added = statistics.median(ours - plain for plain, ours in pairs)
+    print(
+        f"{name:12} {statistics.median(plain for plain, _ in pairs):7.1f} ms a call, attached "
+        f"{statistics.median(ours for _, ours in pairs):7.1f} ms: adds {added:5.1f} ms in the median pair "
+        f"(at most {LIMITS[name]:g}; {ROUNDS} pairs of {calls} calls)"
+    )
+    return added
+
+
+def per_hook(name, holdfast):
+    """One hook as the host starts it: by a shell, with its payload on standard input."""
+    with tempfile.TemporaryDirectory() as folder, kit_of(name, Path(folder), holdfast, attached=True) as kit:
+        line = kit.it.spec.client_line(name)
+        payload = {
+            "session_id": f"bench-{time.time_ns()}",
+            "cwd": str(kit.workspace),
+            "hook_event_name": "PreToolUse" if name == "codex" else "BeforeTool",
+            "tool_name": "Bash" if name == "codex" else "run_shell_command",
+            "turn_id": "t",
+            "timestamp": "t",
+        }
+        shell, hook = [], []
+        for number in range(HOOKS):
+            body = {**payload, "tool_use_id": f"c{number}", "tool_input": {"command": f"true {number}"}}
+            shell.append(timed("true", b""))
+            hook.append(timed(line, json.dumps(body).encode()))
+    added = statistics.median(hook[5:]) - statistics.median(shell[5:])
+    print(
+        f"{name:12} sh -c true {statistics.median(shell):5.1f} ms, one hook {statistics.median(hook):5.1f} ms: "
+        f"adds {added:5.1f} ms (at most {LIMITS[name]:g}; {HOOKS} hooks)"
+    )
+    return added
+
+
+def timed(line, body):
+    began = time.perf_counter()
+    subprocess.run(["/bin/sh", "-c", line], input=body, stdout=subprocess.DEVNULL, check=True)
+    return 1000 * (time.perf_counter() - began)
+
+
+def main():
+    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 24
+    over = []
+    with tempfile.TemporaryDirectory() as folder:
+        holdfast = Holdfast(Path(folder) / "home")
+        holdfast.configure(config(ALLOW_BASH, doomLoop='{ "enabled": false }'))
+        holdfast.start()
+        try:
+            for name in KITS:
+                if missing := missing_for(name):
+                    print(f"{name:12} skipped: {missing}")
+                    continue
+                added = per_hook(name, holdfast) if name in ("codex", "gemini") else per_call(name, holdfast, calls)
+                if added > LIMITS[name]:
+                    over.append(name)
+        finally:
+            holdfast.close()
+    print("all within their limits" if not over else f"over the limit: {', '.join(over)}")
+
+
+if __name__ == "__main__":
+    main()
