@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from holdfast.control import Control
@@ -10,6 +11,7 @@ from holdfast.core.events import Answer
 from holdfast.core.settings import ModelParams
 from holdfast.doors.chat_wanted import Wanted
 from holdfast.doors.output import visible
+from holdfast.runtime.mcp_servers import McpServers
 from holdfast.runtime.runner import Conversation
 from holdfast.runtime.threads import find_thread, new_thread, threads
 from holdfast.runtime.toolbox import Toolbox, Tools, tools_in
@@ -37,6 +39,8 @@ class Engine:
         self._answer_by_itself = answer_by_itself
         self._inline_params = inline_params
         self._tools = Tools(wanted.home)
+        self._servers = McpServers(wanted.home.logs)
+        self._started = False
         self._agents = AgentWatcher(wanted.home.agents, lambda problem: watch(Notice(text=str(problem))))
         self.control = Control.open(wanted.home, inline=wanted.inline, on_problem=on_problem)
         try:
@@ -73,13 +77,21 @@ class Engine:
     def _current_tools(self) -> Toolbox:
         """The tools of the next run, judged by their own specs; what of tools and agents is broken is said once."""
         self._agents.current()
-        found = self._tools.current(self.control.settings.runtime)
+        own = self._tools.current(self.control.settings.runtime)
+        tools, specs = (*own.tools, *self._servers.tools), {**own.specs, **self._servers.specs}
+        found = replace(own, tools=tools, specs=specs)
         self.control.offer(found.specs)
         for problem in found.problems:
             self._watch(Notice(text=problem))
         return found
 
     async def start(self) -> None:
+        if not self._started:
+            self._started = True
+            runtime = self.control.settings.runtime
+            await self._servers.open(runtime.mcp, profile=runtime.profile)
+            for problem in self._servers.problems:
+                self._watch(Notice(text=problem))
         self._current_tools()  # a resumed run is judged by them, and a broken file is named before the first message
         await self.conversation.start("resume" if self.resumed else "startup")
 
@@ -128,4 +140,5 @@ class Engine:
 
     async def close(self) -> None:
         await self.conversation.close()
+        await self._servers.close()
         self.control.close()
