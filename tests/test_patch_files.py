@@ -81,3 +81,8 @@ def test_PE1_every_file_that_git_changes_is_found(tmp_path_factory, names):
     git("add", "--intent-to-add", "--", ".")
     diff = git("diff", "--no-ext-diff", "--no-color").decode("utf-8", "surrogateescape")
     assert {path for path, _ in patch_files(diff)} >= set(names)
+
+
+@pytest.mark.parametrize("line", ["+++ b/0 ", "+++ b/0 \t", '+++ "b/0" '])
+def test_PE1_blanks_at_the_ends_of_a_name_hide_no_file(line):
+    assert ("0", "write") in patch_files(f"--- /dev/null\n{line}\n@@ -0,0 +1 @@\n+new\n")

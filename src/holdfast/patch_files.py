@@ -30,7 +30,9 @@ def patch_files(text: str) -> list[tuple[str, Verb]]:
     found = list(_envelope(lines[begin:])) if begin is not None else list(_unified(lines))
     if not found:
         raise PatchError("the patch names no file; expected `*** Update File: path` or `--- a/path` lines")
-    return list(dict.fromkeys(found))
+    # Blanks at a name's ends belong to it for git and not for other programs: both names count.
+    trimmed = [(path.strip(), verb) for path, verb in found if path.strip()]
+    return list(dict.fromkeys([*found, *trimmed]))
 
 
 def _envelope(lines: list[str]) -> Iterator[tuple[str, Verb]]:
@@ -105,10 +107,10 @@ def _named(text: str) -> str:
     return path[2:] if path.startswith(("a/", "b/")) else path
 
 
-def _unquoted(text: str) -> str:
-    text = text.strip()
+def _unquoted(line: str) -> str:
+    text = line.strip()
     if not (text.startswith('"') and text.endswith('"') and len(text) >= 2):
-        return text
+        return line
     raw = bytearray()
     plain = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
     position = 1
