@@ -120,6 +120,7 @@ def test_AU3_equal_changes_are_counted_together():
     assert result.to_dict()["changed"] == 4
 
 
+@pytest.mark.full
 @pytest.mark.alone
 def test_AU3_a_hundred_thousand_records_take_under_thirty_seconds():
     kinds = [

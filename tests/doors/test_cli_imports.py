@@ -57,6 +57,7 @@ def test_looking_at_an_empty_record_needs_no_database(tmp_path):
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.full
 @pytest.mark.alone
 def test_help_takes_at_most_half_as_long_again_as_a_bare_click_program():
     def seconds(code):

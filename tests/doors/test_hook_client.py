@@ -30,6 +30,7 @@ def test_the_client_imports_almost_nothing():
     assert added <= ALLOWED_MODULES
 
 
+@pytest.mark.full
 @pytest.mark.alone
 def test_importing_the_client_adds_at_most_40_ms():
     def seconds(code):

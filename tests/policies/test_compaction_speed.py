@@ -31,6 +31,7 @@ def best_ms(work, tries=60):
     return 1000 * best
 
 
+@pytest.mark.full
 @pytest.mark.alone
 def test_CO1_a_check_that_does_not_trigger_costs_a_fifth_of_a_millisecond():
     history = long_history()
@@ -45,6 +46,7 @@ def test_CO1_a_check_that_does_not_trigger_costs_a_fifth_of_a_millisecond():
         assert best_ms(lambda event=event: judge.decide(event, learned)) < 0.2
 
 
+@pytest.mark.full
 @pytest.mark.alone
 def test_CO4_pruning_a_long_history_takes_milliseconds():
     event = EventBuilder().sending(*long_history(), window=200_000, model="m")
