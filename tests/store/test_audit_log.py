@@ -66,6 +66,10 @@ def test_AU1_the_store_gives_the_entries_of_one_session_or_of_all_in_order(tmp_p
     assert [entry["eventId"] for entry in store.audit()] == [f"e{number}" for number in range(600)]
     assert [entry["eventId"] for entry in store.audit(session="s2")] == [f"e{n}" for n in range(0, 600, 3)]
     assert list(store.audit(session="nobody")) == []
+    first = store.audit_since(0, 2)
+    assert [entry["eventId"] for _, entry in first] == ["e0", "e1"]
+    assert [entry["eventId"] for _, entry in store.audit_since(first[-1][0], 2)] == ["e2", "e3"]
+    assert list(store.audit_since(store.audit_since(597, 1000)[-1][0])) == []
     report = store.verify_audit()
     assert (report.ok, report.files, report.entries) == (True, 2, 600)
     assert store.verify_audit(session="s2").entries == 200

@@ -146,12 +146,20 @@ class TwoStores(RuleBasedStateMachine):
         self.real.close()
         self.real = open_store(Path(self.home.name))
 
-    @rule(seq=st.integers(0, 10), limit=st.integers(1, 5), kinds=st.none() | st.just(["k1"]), newest=st.booleans())
-    def read_pages(self, seq, limit, kinds, newest):
+    @rule(
+        seq=st.integers(0, 10),
+        before=st.none() | st.integers(0, 10),
+        limit=st.integers(1, 5),
+        kinds=st.none() | st.just(["k1"]),
+        newest=st.booleans(),
+    )
+    def read_pages(self, seq, before, limit, kinds, newest):
         self.both(lambda store: list(store.events_since(seq, limit)))
         for name in SESSIONS:
             self.both(
-                lambda store: list(store.events(name, after=seq, limit=limit, kinds=kinds, newest_first=newest))  # noqa: B023
+                lambda store: list(
+                    store.events(name, after=seq, before=before, limit=limit, kinds=kinds, newest_first=newest)  # noqa: B023
+                )
             )
 
     @invariant()

@@ -213,18 +213,22 @@ class AuditLog:
 
     def entries(self, session: str | None = None) -> Iterator[Mapping[str, Any]]:
         position = 0
+        while page := self.since(position, _PAGE, session):
+            for position, entry in page:  # noqa: B007 (the last one is where the next page begins)
+                yield entry
+            if len(page) < _PAGE:
+                return
+
+    def since(self, position: int, limit: int, session: str | None = None) -> Sequence[tuple[int, Mapping[str, Any]]]:
+        """Entries beyond a position, each with its own; positions rise over all sessions."""
         chosen = "" if session is None else "AND chain = (SELECT key FROM audit_chains WHERE session = ?)"
         more = () if session is None else (session,)
-        while True:
-            with self._database.read() as connection:
-                rows = connection.execute(
-                    f"SELECT position, line FROM audit_entries WHERE position > ? {chosen} ORDER BY position LIMIT ?",
-                    (position, *more, _PAGE),
-                ).fetchall()
-            for position, line in rows:  # noqa: B007 (the last one is where the next page begins)
-                yield from_json(line)
-            if len(rows) < _PAGE:
-                return
+        with self._database.read() as connection:
+            rows = connection.execute(
+                f"SELECT position, line FROM audit_entries WHERE position > ? {chosen} ORDER BY position LIMIT ?",
+                (position, *more, limit),
+            ).fetchall()
+        return [(place, from_json(line)) for place, line in rows]
 
 
 def _write_at(descriptor: int, data: bytes, start: int) -> None:

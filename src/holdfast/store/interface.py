@@ -266,11 +266,14 @@ class Store(Protocol):
         session: str,
         *,
         after: int = 0,
+        before: int | None = None,
         limit: int = 1000,
         kinds: Sequence[str] | None = None,
         invocation: str | None = None,
         newest_first: bool = False,
-    ) -> Sequence[EventRecord]: ...
+    ) -> Sequence[EventRecord]:
+        """Those whose number lies between `after` and `before`, neither included."""
+        ...
 
     def event(self, event_id: str) -> EventRecord | None: ...
 
@@ -329,6 +332,10 @@ class Store(Protocol):
     # audit
     def audit(self, *, session: str | None = None) -> Iterator[Mapping[str, Any]]:
         """Audit entries with their chain fields, oldest first."""
+        ...
+
+    def audit_since(self, position: int, limit: int = 1000) -> Sequence[tuple[int, Mapping[str, Any]]]:
+        """Audit entries of all sessions beyond a position, each with its own: for whoever follows the log."""
         ...
 
     def verify_audit(self, *, session: str | None = None) -> AuditReport:

@@ -187,6 +187,7 @@ class SqliteStore:
         session: str,
         *,
         after: int = 0,
+        before: int | None = None,
         limit: int = 1000,
         kinds: Sequence[str] | None = None,
         invocation: str | None = None,
@@ -194,6 +195,9 @@ class SqliteStore:
     ) -> Sequence[EventRecord]:
         conditions = ["s.id = ?", "e.number > ?"]
         values: list[Any] = [session, after]
+        if before is not None:
+            conditions.append("e.number < ?")
+            values.append(before)
         if kinds is not None:
             conditions.append(f"e.kind IN ({', '.join('?' * len(kinds))})")
             values.extend(kinds)
@@ -341,6 +345,9 @@ class SqliteStore:
 
     def audit(self, *, session: str | None = None) -> Iterator[Mapping[str, Any]]:
         return self._audit.entries(session)
+
+    def audit_since(self, position: int, limit: int = 1000) -> Sequence[tuple[int, Mapping[str, Any]]]:
+        return self._audit.since(position, limit)
 
     def verify_audit(self, *, session: str | None = None) -> AuditReport:
         return AuditVerifier(self._audit, self._database).verify(session)

@@ -192,6 +192,7 @@ class MemoryStore:
         session: str,
         *,
         after: int = 0,
+        before: int | None = None,
         limit: int = 1000,
         kinds: Sequence[str] | None = None,
         invocation: str | None = None,
@@ -200,7 +201,8 @@ class MemoryStore:
         found = [
             r
             for r in self._by_session.get(session, [])
-            if r.no > after and (kinds is None or r.kind in kinds) and invocation in (None, r.invocation)
+            if after < r.no and (before is None or r.no < before)
+            if (kinds is None or r.kind in kinds) and invocation in (None, r.invocation)
         ]
         return (found[::-1] if newest_first else found)[:limit]
 
@@ -282,6 +284,9 @@ class MemoryStore:
 
     def audit(self, *, session: str | None = None) -> Iterator[Mapping[str, Any]]:
         yield from (entry for entry in self._audit if session in (None, entry.get("sessionId")))
+
+    def audit_since(self, position: int, limit: int = 1000) -> Sequence[tuple[int, Mapping[str, Any]]]:
+        return list(enumerate(self._audit, 1))[position : position + limit]
 
     def verify_audit(self, *, session: str | None = None) -> AuditReport:
         """Nothing is on disk that anybody could have altered."""
