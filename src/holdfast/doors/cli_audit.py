@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import heapq
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from holdfast.doors.audit_data import export_lines, report_data
 from holdfast.doors.cli_reconcile import reconcile
 from holdfast.doors.context import Context, pass_context
 from holdfast.doors.lazy_group import EXIT_PROBLEM
@@ -63,14 +63,10 @@ def verify(context: Context, session: str | None, as_json: bool) -> None:
         emit({"ok": True, "files": 0, "entries": 0, "problems": []}, "nothing recorded", as_json)
         return
     report = context.store.verify_audit(session=session)
-    problems = [
-        {"file": problem.file, "line": problem.line, "kind": problem.kind, "message": problem.message}
-        for problem in report.problems
-    ]
     said = f"{report.entries} entries in {report.files} files"
     text = [str(problem) for problem in report.problems]
-    text.append(f"{said}, all as they were written" if report.ok else f"{said}, {len(problems)} problems")
-    emit({"ok": report.ok, "files": report.files, "entries": report.entries, "problems": problems}, text, as_json)
+    text.append(f"{said}, all as they were written" if report.ok else f"{said}, {len(report.problems)} problems")
+    emit(report_data(report), text, as_json)
     if not report.ok:
         raise click.exceptions.Exit(EXIT_PROBLEM)
 
@@ -89,7 +85,7 @@ def export(context: Context, session: str | None, output: Path | None, form: str
     """
     count = 0
     with click.open_file(str(output) if output else "-", "w", encoding="utf-8", atomic=output is not None) as stream:
-        for line in _lines(entries(context, session), form):
+        for line in export_lines(entries(context, session), form):
             stream.write(line)
             count += 1
     if form == "csv":
@@ -120,35 +116,3 @@ def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
         visible(str(entry.get("sessionId") or "")),
         str(entry.get("eventId") or ""),
     )
-
-
-COLUMNS = ("timestamp", "sessionId", "decision", "permissionDomain", "tool", "targets", "rulePattern", "decidedBy",
-           "mode", "eventId", "hash")  # fmt: skip
-
-
-def _lines(found: Iterator[Mapping[str, Any]], form: str) -> Iterator[str]:
-    if form == "jsonl":
-        for entry in found:
-            yield json.dumps(entry, ensure_ascii=False) + "\n"
-        return
-    import csv
-    import io
-
-    line = io.StringIO()
-    writer = csv.writer(line)
-
-    def written(cells: list[str]) -> str:
-        line.seek(0)
-        line.truncate()
-        writer.writerow(cells)
-        return line.getvalue()
-
-    yield written(list(COLUMNS))
-    for entry in found:
-        yield written([_cell(entry.get(column)) for column in COLUMNS])
-
-
-def _cell(value: Any) -> str:
-    """Text that a spreadsheet shows and never runs: a cell that begins like a formula gets an apostrophe."""
-    text = "\n".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -11,7 +11,7 @@ from holdfast.doors.context import Context, pass_context
 from holdfast.doors.output import emit, json_option, moment, table, visible
 
 if TYPE_CHECKING:
-    from holdfast.store.interface import Session, Store
+    from holdfast.store.interface import Session
 
 OWN_HOST = "holdfast"
 HOSTS = ("holdfast", "claude-code", "codex", "gemini", "opencode")
@@ -35,12 +35,13 @@ def continue_command(
     from holdfast.chain.chain import Chain
     from holdfast.chain.threads import OFFER_SECONDS
     from holdfast.control import Control
-    from holdfast.doors.session_rows import find_thread
+    from holdfast.doors.session_rows import find_thread, newest_of_threads
 
     control = Control.open(context.home, inline=context.inline)
     try:
         if thread is None:
-            found = _threads(control.store, control.user, None if everywhere else str(context.vault()), limit)
+            vault = None if everywhere else str(context.vault())
+            found = newest_of_threads(control.store, control.user, vault=vault)[:limit]
             emit([_plain(row) for row in found], _list(found), as_json)
             return
         row = find_thread(control.store, thread)
@@ -48,13 +49,13 @@ def continue_command(
         if chosen not in HOSTS:
             raise click.UsageError(f"thread {row.id.thread!r} was imported from {chosen!r}; say who goes on by --host")
         if chosen != OWN_HOST:
-            vault = str(context.vault())
-            Chain(control).threads.offer(row, host=chosen, vault=vault, by=control.user)
+            place = str(context.vault())
+            Chain(control).threads.offer(row, host=chosen, vault=place, by=control.user)
             minutes = int(OFFER_SECONDS // 60)
             text = [
-                f"offered: the next session that {chosen} starts in {vault} within {minutes} minutes goes on with it"
+                f"offered: the next session that {chosen} starts in {place} within {minutes} minutes goes on with it"
             ]
-            emit({**_plain(row), "offeredTo": chosen, "vault": vault, "seconds": OFFER_SECONDS}, text, as_json)
+            emit({**_plain(row), "offeredTo": chosen, "vault": place, "seconds": OFFER_SECONDS}, text, as_json)
             return
     finally:
         control.close()
@@ -65,14 +66,6 @@ def continue_command(
     from holdfast.doors.cli_chat import chat
 
     click.get_current_context().invoke(chat, thread=row.id.thread, resume=False, model="", agent="")
-
-
-def _threads(store: Store, user: str, vault: str | None, limit: int) -> list[Session]:
-    """The newest session of each thread."""
-    newest: dict[Any, Session] = {}
-    for session in store.sessions(user=user, vault=vault, limit=5000):
-        newest.setdefault(session.id.key, session)
-    return list(newest.values())[:limit]
 
 
 def _list(rows: list[Session]) -> Any:

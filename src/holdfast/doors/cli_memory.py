@@ -54,26 +54,14 @@ def init(context: Context, language: str | None, as_json: bool) -> None:
 @pass_context
 def status(context: Context, as_json: bool) -> None:
     """Say what is there, what is injected, and what waits. Exit code 1 when there is no memory bank."""
-    from holdfast.core.memory import MEMORY, PATTERNS, focus_of
-    from holdfast.store.memory_files import MemoryFiles
+    from holdfast.doors.memory_data import memory_status
 
     vault = str(context.vault())
     settings = context.config.settings.runtime.memory
-    facts = MemoryFiles(settings.max_chars).facts(vault)
-    files = sorted(facts.files) if facts else []
     pending = _bank(context).all(vault, "pending") if context.has_store else []
-    focus = focus_of(facts.text) if facts else None
-    data = {
-        "vault": vault,
-        "files": len(files),
-        "memory": MEMORY in files,
-        "patterns": PATTERNS in files,
-        "cut": bool(facts and facts.cut),
-        "goal": focus.goal if focus else "",
-        "guardMode": settings.guard_mode,
-        "recovery": settings.recovery,
-        "pending": [proposal.id for proposal in pending],
-    }
+    found = memory_status(vault, settings)
+    files = found.pop("files")
+    data = {**found, "files": len(files), "pending": [proposal.id for proposal in pending]}
     text = [
         f"{len(files)} files in {vault}/memory-bank",
         f"MEMORY.md: {'there' if data['memory'] else 'missing'}{', cut when injected' if data['cut'] else ''}",
@@ -94,11 +82,9 @@ def status(context: Context, as_json: bool) -> None:
 def show(context: Context, proposal: str | None, as_json: bool) -> None:
     """Print what is injected, or a proposal with its diff."""
     if proposal is None:
-        from holdfast.core.memory import injection
-        from holdfast.store.memory_files import MemoryFiles
+        from holdfast.doors.memory_data import injected
 
-        facts = MemoryFiles(context.config.settings.runtime.memory.max_chars).facts(str(context.vault()))
-        text = injection(facts)
+        text = injected(str(context.vault()), context.config.settings.runtime.memory)
         emit({"injected": text}, text or "nothing is injected: there is no memory-bank/MEMORY.md", as_json)
         return
     bank = _bank(context)

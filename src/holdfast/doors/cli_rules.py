@@ -218,7 +218,9 @@ def templates(context: Context, switch_on: str | None, switch_off: str | None, a
 @pass_context
 def why(context: Context, event: str, as_json: bool) -> None:
     """Say who decided about EVENT (its id, its call's or its approval's), by which rule, and what would change it."""
-    found = [entry for entry in _audit(context) if event in _names(entry)]
+    from holdfast.doors.audit_data import names_of
+
+    found = [entry for entry in _audit(context) if event in names_of(entry)]
     if not found:
         raise Failure(f"nothing is recorded about {event!r}; `holdfast audit show` lists what is")
     from holdfast.doors.why import explanation
@@ -233,10 +235,6 @@ def why(context: Context, event: str, as_json: bool) -> None:
 
 def _audit(context: Context) -> Iterator[Mapping[str, Any]]:
     return context.store.audit() if context.has_store else iter(())
-
-
-def _names(entry: Mapping[str, Any]) -> set[str]:
-    return {str(entry.get(key)) for key in ("eventId", "callId", "approval") if entry.get(key)}
 
 
 def _pattern(finding: Finding) -> str:

@@ -161,17 +161,15 @@ def unseal(context: Context, session: str, as_json: bool) -> None:
 @pass_context
 def handoff(context: Context, session: str, as_json: bool) -> None:
     """Seal a session for another to go on with, and print what that one will be told."""
-    from holdfast.doors.session_rows import find_session
+    from holdfast.doors.session_rows import find_session, hand_over
 
     with _opened(context) as (control, chain):
         row = find_session(control.store, session)
-        if row.state != "sealed":
-            sealing = chain.hand_off(row.id, by=control.user)
-            if sealing.status != "sealed":
+        sealing, packet = hand_over(chain, row, by=control.user)
+        if packet is None:
+            if sealing is not None:
                 _tell(sealing, as_json)
-                return
-            row = sealing.session
-        packet = chain.preview(row)
+            return
         data = {"session": row.id.session, "thread": row.id.thread, "packet": packet.text, "tokens": packet.tokens}
         text = [packet.text, "", f"To go on: holdfast continue {row.id.thread}"]
         emit(data, text, as_json)

@@ -10,10 +10,14 @@ from holdfast.doors.output import moment, table, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from holdfast.chain.bootstrap import Packet
+    from holdfast.chain.chain import Chain
     from holdfast.chain.recall import Recall
+    from holdfast.chain.sealer import Sealing
     from holdfast.store.interface import Session, Store
 
 _MOST = 10_000
+_MOST_OF_THREADS = 5000
 
 
 def find_session(store: Store, text: str) -> Session:
@@ -34,6 +38,27 @@ def find_thread(store: Store, text: str) -> Session:
     exact = [session for session in newest.values() if text in (session.id.thread, session.id.session)]
     found = exact or list(newest.values())
     return _only(found, text, "thread", [session.id.thread for session in found])
+
+
+def newest_of_threads(
+    store: Store, user: str, *, vault: str | None = None, host: str | None = None, agent: str | None = None
+) -> list[Session]:
+    """The newest session of each thread, newest first."""
+    newest: dict[Any, Session] = {}
+    for session in store.sessions(user=user, vault=vault, host=host, agent=agent, limit=_MOST_OF_THREADS):
+        newest.setdefault(session.id.key, session)
+    return list(newest.values())
+
+
+def hand_over(chain: Chain, row: Session, *, by: str) -> tuple[Sealing | None, Packet | None]:
+    """Seal a session for another to go on with, and what that one will be told; no packet while the seal waits."""
+    sealing = None
+    if row.state != "sealed":
+        sealing = chain.hand_off(row.id, by=by)
+        if sealing.status != "sealed":
+            return sealing, None
+        row = sealing.session
+    return sealing, chain.preview(row)
 
 
 def _only(found: Sequence[Session], text: str, what: str, names: Iterable[str]) -> Session:

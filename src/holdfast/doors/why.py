@@ -7,18 +7,51 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.core.messages import Message, Phrase, plain
 from holdfast.core.patterns import Rule, escaped
 from holdfast.core.targets import Target
 from holdfast.doors.output import moment, visible
 
 _REDACTED = "[redacted:"
 
+ANSWERED = Phrase(
+    "why.answered",
+    "{who}, who answered {answer!r} to approval {approval}",
+    "{who}，对审批 {approval} 的答复为 {answer!r}",
+)
+WAITS = Phrase("why.waits", "nobody yet: approval {approval} was opened", "尚无人决定：已发起审批 {approval}")
+LIFTED = Phrase("why.lifted", "{policy}, lifted by full access", "{policy}，因完全访问权限而放行")
+NO_OBJECTION = Phrase("why.no_objection", "no policy objected", "没有策略反对")
+HARD = Phrase(
+    "why.hard",
+    "nothing does; this limit holds in every mode and under every rule",
+    "无法更改；此限制在任何模式和任何规则下都有效",
+)
+NO_RULE = Phrase(
+    "why.no_rule",
+    "{policy} decided, not a rule; see its settings with `{command}`",
+    "由 {policy} 决定，而非规则；请用 `{command}` 查看其设置",
+)
+REDACTED = Phrase(
+    "why.redacted", "the target was redacted, so no rule can be named for it", "目标已脱敏，无法给出对应规则"
+)
+OUTSIDE_EDIT = Phrase(
+    "why.outside_edit", "{command}   (edits outside the vault ask)", "{command}   （库外编辑改为询问）"
+)
+ADD_RULE = Phrase("why.add_rule", "{command}", "{command}")
+REMOVE_RULE = Phrase("why.remove_rule", "{command}   (takes the rule away)", "{command}   （移除该规则）")
+RULE_GONE = Phrase(
+    "why.rule_gone",
+    "nothing is needed; the rule has been taken out of the configuration since",
+    "无需操作；该规则之后已从配置中移除",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     event_id: str
     decision: str
-    who: str
+    who: Message
     reason: str
     rule: str
     """The deciding rule and where it stands; empty when no rule decided."""
@@ -26,12 +59,12 @@ class Explanation:
     at: float
     others: tuple[str, ...]
     """What else was found, stricter or not."""
-    change: tuple[str, ...]
-    """Commands that would change it, each with a word on what it does."""
+    change: tuple[Message, ...]
+    """What would change it: a command where there is one, with a word on what it does."""
 
     def lines(self) -> Iterator[str]:
         yield f"{self.event_id}  {moment(self.at)}  {self.decision or 'no decision'}: {visible(self.what, 100)}"
-        yield f"  decided by {self.who}"
+        yield f"  decided by {self.who.text()}"
         if self.reason:
             yield f"  because {visible(self.reason)}"
         if self.rule:
@@ -39,19 +72,19 @@ class Explanation:
         for other in self.others:
             yield f"  also {visible(other)}"
         for change in self.change:
-            yield f"  to change it: {change}"
+            yield f"  to change it: {change.text()}"
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "eventId": self.event_id,
             "decision": self.decision,
-            "decidedBy": self.who,
+            "decidedBy": self.who.text(),
             "reason": self.reason,
             "rule": self.rule,
             "what": self.what,
             "timestamp": self.at,
             "others": list(self.others),
-            "change": list(self.change),
+            "change": [change.text() for change in self.change],
         }
 
 
@@ -74,19 +107,22 @@ def explanation(entry: Mapping[str, Any], own: Sequence[Rule]) -> Explanation:
         others=tuple(
             f"{f.get('policy')}: {f.get('decision')}, {_text(f)}" for f in findings if _text(f) != reason and _text(f)
         ),
-        change=tuple(dict.fromkeys(_changes(entry, own))),
+        change=tuple({change.text(): change for change in _changes(entry, own)}.values()),
     )
 
 
-def _who(entry: Mapping[str, Any]) -> str:
+def _who(entry: Mapping[str, Any]) -> Message:
     who = str(entry.get("decidedBy") or "?")
     if entry.get("answer"):
-        return f"{who}, who answered {entry['answer']!r} to approval {entry.get('approval')}"
+        return ANSWERED(who=who, answer=entry["answer"], approval=entry.get("approval"))
     if who == "pending":
-        return f"nobody yet: approval {entry.get('approval')} was opened"
+        return WAITS(approval=entry.get("approval"))
+    if who != "policy":
+        return plain(who)
     policy = entry.get("policy")
-    lifted = ", lifted by full access" if entry.get("lifted") else ""
-    return f"{policy or 'no policy objected'}{lifted}" if who == "policy" else who
+    if not policy and not entry.get("lifted"):
+        return NO_OBJECTION()
+    return LIFTED(policy=policy or NO_OBJECTION().text()) if entry.get("lifted") else plain(str(policy))
 
 
 def _what(entry: Mapping[str, Any]) -> str:
@@ -99,7 +135,7 @@ def _text(finding: Mapping[str, Any]) -> str:
     return str(why.get("en", "")) if isinstance(why, Mapping) else ""
 
 
-def _changes(entry: Mapping[str, Any], own: Sequence[Rule]) -> Iterator[str]:
+def _changes(entry: Mapping[str, Any], own: Sequence[Rule]) -> Iterator[Message]:
     if entry.get("answer") or "tool" not in entry:
         return
     deciding = [
@@ -108,19 +144,19 @@ def _changes(entry: Mapping[str, Any], own: Sequence[Rule]) -> Iterator[str]:
         if finding.get("decision") == entry.get("decision") or finding.get("lifted")
     ]
     if any(finding.get("hard") for finding in deciding):
-        yield "nothing does; this limit holds in every mode and under every rule"
+        yield HARD()
         return
     for finding in deciding:
         yield from _change(finding, own)
 
 
-def _change(finding: Mapping[str, Any], own: Sequence[Rule]) -> Iterator[str]:
+def _change(finding: Mapping[str, Any], own: Sequence[Rule]) -> Iterator[Message]:
     if finding.get("policy") != "permission":
-        yield f"{finding.get('policy')} decided, not a rule; see its settings with `holdfast config show`"
+        yield NO_RULE(policy=finding.get("policy"), command="holdfast config show")
         return
     target = str(finding.get("target", ""))
     if _REDACTED in target:
-        yield "the target was redacted, so no rule can be named for it"
+        yield REDACTED()
         return
     decision, rule = finding.get("decision"), finding.get("rule") or {}
     if str(rule.get("source", "")).startswith("/") and decision != "allow":
@@ -128,21 +164,21 @@ def _change(finding: Mapping[str, Any], own: Sequence[Rule]) -> Iterator[str]:
         if decision == "deny":
             return  # an allow is written above the user's denies, so it would change nothing
     if _code(finding) == "permission.outside_edit":
-        yield "holdfast config set agents.runtime.permission.outsideEdit ask   (edits outside the vault ask)"
+        yield OUTSIDE_EDIT(command="holdfast config set agents.runtime.permission.outsideEdit ask")
     wanted = "deny" if decision == "allow" else "allow"
     try:
         pattern = escaped(Target.parse(target))
     except ValueError:
         return
-    yield f"holdfast rules add {wanted} {finding.get('domain')} {shlex.quote(pattern)}"
+    yield ADD_RULE(command=f"holdfast rules add {wanted} {finding.get('domain')} {shlex.quote(pattern)}")
 
 
-def _removal(rule: Mapping[str, Any], own: Sequence[Rule]) -> str:
+def _removal(rule: Mapping[str, Any], own: Sequence[Rule]) -> Message:
     wanted = (rule.get("domain"), rule.get("pattern"), rule.get("decision"))
     for known in own:
         if (known.domain, known.pattern, known.decision) == wanted:
-            return f"holdfast rules remove {known.index}   (takes the rule away)"
-    return "nothing is needed; the rule has been taken out of the configuration since"
+            return REMOVE_RULE(command=f"holdfast rules remove {known.index}")
+    return RULE_GONE()
 
 
 def _code(finding: Mapping[str, Any]) -> str:

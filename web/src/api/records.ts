@@ -4,20 +4,15 @@
  * Times are seconds since 1970. Every list is paged: hand `cursor` back to get the next page, null means the end.
  * Texts of agents, tools and files are data: put them on the page as text, never as markup.
  */
-import { del, get, post, put } from './http';
+import { del, get, post, put, seg } from './http';
+import type { Message } from './http';
+
+export type { Message } from './http';
 
 export type Decision = 'allow' | 'ask' | 'deny';
 export type Mode = 'agent' | 'full_access';
 export type Domain = 'read' | 'edit' | 'bash' | 'web_fetch' | 'web_search' | 'mcp';
 export type StrategyName = 'handoff' | 'compress' | 'hybrid';
-
-/** A sentence of the server: known by its code, with both languages as fallback. */
-export interface Message {
-  code: string;
-  params: Record<string, string>;
-  en: string;
-  zh: string;
-}
 
 // ---------------------------------------------------------------- chains
 
@@ -379,15 +374,8 @@ export interface AuditDetail {
   row: AuditRow;
   entry: Record<string, unknown>;
   findings: Finding[];
-  why: {
-    decidedBy: string;
-    reason: string;
-    rule: string;
-    what: string;
-    others: string[];
-    /** Commands that would change it. */
-    change: string[];
-  };
+  /** Who decided, and what would change it: sentences, with the command as a parameter where there is one. */
+  why: { decidedBy: Message; what: string; change: Message[] };
   /** Where it stands in the session's transcript; null when the session is gone. */
   eventNo: number | null;
 }
@@ -428,8 +416,9 @@ export const audit = {
   /** By event id, call id or approval id: every entry about it, oldest first. */
   entry: (id: string) => get<{ entries: AuditDetail[] }>(`/api/audit/entries/${seg(id)}`),
   verify: (session?: string) => get<AuditReport>('/api/audit/verify', { session }),
-  /** An address for a download link. */
-  exportUrl: (format: 'jsonl' | 'csv', filters: AuditFilters = {}) => `/api/audit/export?${query({ format, ...filters })}`,
+  /** An address that works once, within a minute: set it as `location` or as the `href` of a link. */
+  exported: async (format: 'jsonl' | 'csv', filters: AuditFilters = {}): Promise<string> =>
+    (await post<{ url: string }>('/api/audit/export', { format, ...filters })).url,
   /** One entry or one session against the rules of today. */
   replay: (what: { event?: string; session?: string }) => post<Simulation>('/api/audit/replay', what),
 };
@@ -831,20 +820,3 @@ export const stats = {
   /** `offset` is minutes east of UTC: `-new Date().getTimezoneOffset()`. */
   decisions: (days = 30, offset = 0) => get<{ days: DayOfDecisions[]; total: number }>('/api/stats/decisions', { days, offset }),
 };
-
-// ---------------------------------------------------------------- helpers
-
-function seg(text: string): string {
-  return encodeURIComponent(text);
-}
-
-type QueryValue = string | number | undefined | string[];
-
-function query(values: Record<string, QueryValue>): string {
-  const parts = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) {
-    if (value === undefined) continue;
-    for (const one of Array.isArray(value) ? value : [value]) parts.append(name, String(one));
-  }
-  return parts.toString();
-}
