@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import random
+import select
 import signal
 import sys
 import time
@@ -32,7 +33,8 @@ def write(home: Path, report: int) -> None:
         store.commit(Change(WHERE, events=tuple(map(event, names))))
         os.write(report, b"".join(f"{name}\n".encode() for name in names))
         number += 20
-        time.sleep(0.004)
+        # Slower and slower: it writes until the last kill, however long that takes, and the end stays countable.
+        time.sleep(0.004 + number / 200_000)
 
 
 def index(home: Path, report: int) -> None:
@@ -64,24 +66,23 @@ def storm(home: Path, rounds: int, chance: random.Random) -> dict:
     store = open_store(home)
     store.open_session(session_at(WHERE))
     store.close()
-    acknowledged, acknowledge = os.pipe()
+    promises = home / "promises"  # a file takes any number of them; a pipe is full at some time, and the writer stands
+    acknowledge = os.open(promises, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     writer = fork(write, home, acknowledge)
-    crashed, covered = 0, []
+    crashed, stuck, covered = 0, 0, []
     for _ in range(rounds):
         ready_in, ready_out = os.pipe()
         child = fork(index, home, ready_out)
         os.close(ready_out)
         for _ in range(chance.randrange(4)):  # refreshes that it may finish; then it dies somewhere in the next
-            os.read(ready_in, 1)
+            stuck += heard_from(ready_in, 1) is None
         time.sleep(chance.random() * 0.05)
         crashed += not stop(child)
         os.close(ready_in)
         covered.append(look(home))
     crashed += not stop(writer)
     os.close(acknowledge)
-    heard = b""
-    while chunk := os.read(acknowledged, 1 << 20):
-        heard += chunk
+    heard = promises.read_bytes()
     store = open_store(home)
     there = {record.id for record in store.events_since(0, 10**9)}
     search = Search(store, home / "search")
@@ -94,6 +95,7 @@ def storm(home: Path, rounds: int, chance: random.Random) -> dict:
     store.close()
     return {
         "crashed": crashed,
+        "stuck": stuck + covered.count(None),
         "promised": len(heard.split()),
         "events": len(there),
         "steps": len(set(covered)),
@@ -103,12 +105,28 @@ def storm(home: Path, rounds: int, chance: random.Random) -> dict:
     }
 
 
-def look(home: Path) -> int:
-    """How far the index has come, as a new process sees it."""
-    store = open_store(home)
-    covered = Search(store, home / "search").status().covered
-    store.close()
-    return covered
+def heard_from(pipe: int, most: int = 100) -> bytes | None:
+    """What a child says; None when it says nothing for a minute."""
+    return os.read(pipe, most) if select.select([pipe], [], [], 60.0)[0] else None
+
+
+def look(home: Path) -> int | None:
+    """How far the index has come, as a new process sees it.
+
+    Never in this process: it forks, and a child would inherit the locks that the index's own threads hold here.
+    """
+    told_in, told_out = os.pipe()
+    child = fork(tell_covered, home, told_out)
+    os.close(told_out)
+    told = heard_from(told_in)
+    stop(child)
+    os.close(told_in)
+    return int(told) if told else None
+
+
+def tell_covered(home: Path, report: int) -> None:
+    covered = Search(open_store(home), home / "search").status().covered
+    os.write(report, str(covered).encode())
 
 
 def parse(text: str):

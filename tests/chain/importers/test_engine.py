@@ -1,5 +1,6 @@
 """Importing again, going on, growing files, broken lines, and what is left alone (SC11)."""
 
+import dataclasses
 import random
 
 import pytest
@@ -96,6 +97,23 @@ def test_SC11_a_growing_file_is_the_same_as_a_whole_one(tmp_path_factory, cuts, 
     rows = [store.sessions()[0] for store in (grown, whole)]
     kept = ("model", "title", "used", "window", "ended_at", "vault", "cwd", "compressions")
     assert [getattr(rows[0], name) for name in kept] == [getattr(rows[1], name) for name in kept]
+
+
+@pytest.mark.parametrize("host", ["claude", "codex"])
+def test_SC11_also_when_it_grew_line_by_line(tmp_path, host):
+    """Lines that only describe the session may come long before its first event."""
+    importer = {"claude": ClaudeCodeImporter(), "codex": CodexImporter()}[host]
+    name = {"claude": "c1.jsonl", "codex": "rollout-01a1de25-694f-7dd0-9661-8baadc4b40f1.jsonl"}[host]
+    entries = transcripts.lines(*getattr(transcripts, host)()).splitlines(keepends=True)
+    whole, grown = MemoryStore(), MemoryStore()
+    file = tmp_path / name
+    for size in range(len(entries) + 1):
+        file.write_text("".join(entries[:size]))
+        ImportEngine(grown, user="local").run(importer, [file])
+    ImportEngine(whole, user="local").run(importer, [file])
+    assert everything(grown) == everything(whole)
+    rows = [dataclasses.replace(store.sessions()[0], version=0) for store in (grown, whole)]
+    assert rows[0] == rows[1]
 
 
 def test_SC11_an_import_that_was_killed_goes_on(tmp_path):

@@ -58,18 +58,15 @@ class ClaudeCodeReader:
         self._boundary: dict[str, Any] | None = state.get("boundary")
         self._makers: dict[str, Maker] = {}
         self._invocation = str(state.get("invocation", ""))
-        self._cwd = str(state.get("cwd", ""))
         subagent = _subagent(path)
         session = path.parent.parent.name if subagent else path.stem
-        self.about = About(session=session, subagent=subagent, host="claude-code", cwd=self._cwd)
-        self.about.compressions = int(state.get("compressions", 0))
+        self.about = About.known(state, session=session, subagent=subagent, host="claude-code")
 
     def state(self) -> dict[str, Any]:
         return {
+            "about": self.about.to_dict(),
             "invocation": self._invocation,
-            "cwd": self._cwd,
             "boundary": self._boundary,
-            "compressions": self.about.compressions,
             "tools": {call: [name, list(files)] for call, (name, files) in self._tools.items()},
         }
 
@@ -88,14 +85,15 @@ class ClaudeCodeReader:
 
     def _maker(self, entry: Mapping[str, Any]) -> tuple[Maker, str, float]:
         """Who speaks, the line's own name, and when."""
-        if cwd := entry.get("cwd"):
-            self._cwd = self.about.cwd = self.about.cwd or str(cwd)
+        if not self.about.cwd and (cwd := entry.get("cwd")):
+            self.about.cwd = str(cwd)
         subagent = self.about.subagent or (str(entry.get("agentId") or "sidechain") if entry.get("isSidechain") else "")
         maker = self._makers.get(subagent)
         if maker is None:
             key = SessionKey(self._user, "claude-code", f"claude-code-{self.about.session}")
             where = SessionId(key, self.about.session, subagent)
-            origin = Origin("claude-code", where, self._cwd, self._vault_of(self._cwd) if self._cwd else "")
+            cwd = self.about.cwd
+            origin = Origin("claude-code", where, cwd, self._vault_of(cwd) if cwd else "")
             maker = self._makers[subagent] = Maker(origin, CLAUDE_CODE)
         if prompt := entry.get("promptId"):
             self._invocation = str(prompt)

@@ -47,9 +47,7 @@ class CodexReader:
 
     def __init__(self, path: Path, state: Mapping[str, Any], vault_of: VaultOf, user: str) -> None:
         match = _ID.search(path.stem)
-        self.about = About(session=str(state.get("session") or (match[0] if match else path.stem)), host="codex")
-        self.about.cwd = str(state.get("cwd", ""))
-        self.about.compressions = int(state.get("compressions", 0))
+        self.about = About.known(state, session=match[0] if match else path.stem, host="codex")
         self._vault_of = vault_of
         self._user = user
         self._turn = str(state.get("turn", ""))
@@ -60,10 +58,8 @@ class CodexReader:
 
     def state(self) -> dict[str, Any]:
         return {
-            "session": self.about.session,
-            "cwd": self.about.cwd,
+            "about": self.about.to_dict(),
             "turn": self._turn,
-            "compressions": self.about.compressions,
             "tools": {call: [name, list(files)] for call, (name, files) in self._tools.items()},
         }
 

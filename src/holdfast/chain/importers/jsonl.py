@@ -47,12 +47,10 @@ class JsonlReader:
         self._archived: dict[str, Any] | None = state.get("archived")
         self._turn = int(state.get("turn", 0))
         self._path = path
-        self.about = About(session=str(state.get("session") or path.stem), host="jsonl", cwd=str(state.get("cwd", "")))
-        if self._archived is not None:
-            self._describe(self._archived)
+        self.about = About.known(state, session=path.stem, host="jsonl")
 
     def state(self) -> dict[str, Any]:
-        return {"archived": self._archived, "turn": self._turn, "session": self.about.session, "cwd": self.about.cwd}
+        return {"about": self.about.to_dict(), "archived": self._archived, "turn": self._turn}
 
     def read(self, entry: Mapping[str, Any], offset: int) -> Iterable[EventRecord]:
         if entry.get("kind") == KIND and isinstance(entry.get("session"), Mapping):

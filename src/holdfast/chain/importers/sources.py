@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,6 +29,16 @@ class About:
     window: int | None = None
     measured_at: float | None = None
     compressions: int = 0
+
+    @classmethod
+    def known(cls, state: Mapping[str, Any], **defaults: str) -> About:
+        """What an earlier import of the same file had learned: lines that only describe are read once."""
+        kept = state.get("about") or {}
+        return cls(**{**defaults, **{place.name: kept[place.name] for place in fields(cls) if place.name in kept}})
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `known`: what differs from knowing nothing."""
+        return {name: value for name, value in asdict(self).items() if value}
 
     def saw(self, at: float) -> None:
         if at:
