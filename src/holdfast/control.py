@@ -59,6 +59,7 @@ from holdfast.store.interface import Store, StoreError
 from holdfast.store.memory_files import MemoryFiles
 from holdfast.store.orders import Orders
 from holdfast.store.outputs import OutputStore, Swept
+from holdfast.store.page_processes import page_pids, page_ports
 from holdfast.store.sqlite import SqliteStore
 
 OWN_MCP_SERVER = "holdfast"
@@ -181,8 +182,8 @@ class Control:
         protected = standard_protection(
             home=os.path.realpath(self.home.root),
             user_home=os.path.realpath(Path.home()),
-            ports=own_port(self.home),
-            pids=own_pids(self.home),
+            ports=(*own_port(self.home), *page_ports(self.home)),
+            pids=(*own_pids(self.home), *page_pids(self.home)),
             further=(glob_of(str(Path(__file__).resolve().parent)) + "/**",),
             secrets=map(os.path.realpath, files_with_token(self.home)),
         )

@@ -84,14 +84,14 @@ def find(home: Home, host: str, scope: Scope, vault: str) -> Manifest | None:
 
 
 def stamp(home: Home) -> tuple[int, ...]:
-    """Changes whenever something is attached or detached, or the daemon is another one: cheap to ask."""
+    """Changes whenever something is attached or detached, or the daemon or the page's server is another one."""
     return tuple(map(_changed, _watched(home)))
 
 
 @lru_cache(maxsize=16)
 def _watched(home: Home) -> tuple[str, ...]:
     """As strings: this is asked at every event, and joining paths would cost more than looking at them."""
-    return (str(home.data / FOLDER), str(home.run / "port"), str(home.run / "daemon.lock"))
+    return (str(home.data / FOLDER), str(home.run / "port"), str(home.run / "daemon.lock"), str(home.run / "page"))
 
 
 def _changed(path: str) -> int:
