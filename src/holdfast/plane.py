@@ -22,7 +22,7 @@ from holdfast.core.memory import MemoryFacts
 from holdfast.core.messages import Language, Message, Phrase, plain
 from holdfast.core.outcome import Outcome, denied, from_merged, settled
 from holdfast.core.policy import EMPTY, Policy, State
-from holdfast.core.verdict import Finding, Mode, Settle, Spill, Verdict, merge
+from holdfast.core.verdict import NOTHING, Finding, Mode, Settle, Spill, Verdict, merge
 from holdfast.records import record_of
 from holdfast.store.interface import (
     Approval,
@@ -213,6 +213,7 @@ class Plane:
                 remember=steps[-1].remember,
                 approvals=tuple(approval for step in steps for approval in step.approvals),
                 audit=tuple(entry for step in steps for entry in step.audit),
+                at_leisure=all(map(_is_a_report, events, steps)),
             )
         )
         return tuple(self._settled(event, step, vault) for event, step in zip(events, steps, strict=True))
@@ -238,8 +239,9 @@ class Plane:
                 continue
             if after is not before:
                 states[policy.name] = after
-            verdicts.append(verdict)
-            judged = self._rewritten(judged, verdict, vault)
+            if verdict is not NOTHING:
+                verdicts.append(verdict)
+                judged = self._rewritten(judged, verdict, vault)
         merged = merge(verdicts, event.mode, interactive=event.interactive, paused=event.orders == "paused")
         outcome = from_merged(merged, event.id)
         if isinstance(judged, ToolCalling) and isinstance(event, ToolCalling) and judged.call.input != event.call.input:
@@ -376,6 +378,12 @@ class Plane:
             warning = OWN_ERROR_READ(part=part, error=_name(error))
             return Outcome("allow", event.id, warnings=(warning,))
         return denied(event.id, Finding("plane", "deny", OWN_ERROR(part=part, error=_name(error))))
+
+
+def _is_a_report(event: Event, step: _Step) -> bool:
+    """That a request goes out, or how large it was: with a power cut it is as if it had not been sent."""
+    told = isinstance(event, ev.HistorySending | ev.ContextMeasured)
+    return told and step.outcome.decision == "allow" and not (step.approvals or step.audit or step.settle)
 
 
 def only_reads(event: Event) -> bool:

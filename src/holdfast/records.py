@@ -21,6 +21,7 @@ _BY_KIND: dict[str, Any] = {cls.__dataclass_fields__["kind"].default: cls for cl
 RECALL_TOOLS = ("list_session_chain", "read_session_events", "read_invocation_detail", "session_search")
 """What they say was said before; a search that found earlier searches would find nothing else any more."""
 _HEADER = {"id", "at", "where", "invocation", "kind", "memory", "orders"}
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 _NOT_KEPT = {"reading", "raw"}
 """Recomputed from the command, or a provider's own dialect: neither belongs in a transcript."""
 
@@ -30,11 +31,8 @@ def record_of(event: Event, *, extra: Mapping[str, Any] | None = None, text: str
     if isinstance(event, ev.HistorySending):
         body: dict[str, Any] = {"model": event.model, "items": len(event.history), "attempt": event.attempt}
     else:
-        body = {
-            field.name: _plain(getattr(event, field.name))
-            for field in dataclasses.fields(event)
-            if field.name not in _HEADER
-        }
+        kind: Any = type(event)
+        body = {name: _plain(getattr(event, name)) for name in _names(kind) if name not in _HEADER}
     body["format"] = FORMAT
     if extra:
         body.update(extra)
@@ -93,9 +91,18 @@ def _files(call: ToolCall) -> tuple[str, ...]:
     return tuple(dict.fromkeys(paths))
 
 
+@cache
+def _names(cls: Any) -> tuple[str, ...]:
+    """The fields of a dataclass; none for any other class."""
+    return tuple(field.name for field in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else ()
+
+
 def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value) if f.name not in _NOT_KEPT}
+    kind: Any = type(value)
+    if kind in _SCALARS:
+        return value
+    if names := _names(kind):
+        return {name: _plain(getattr(value, name)) for name in names if name not in _NOT_KEPT}
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

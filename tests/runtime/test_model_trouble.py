@@ -235,6 +235,39 @@ def test_CO9_compaction_runs_before_sending_and_history_and_store_stay_in_step(t
         assert not [m for m in server.requests[-1].messages if m.text.startswith("0 lorem")]
 
 
+def test_CO9_a_long_run_is_compacted_once_and_every_request_tells_the_whole(tmp_path):
+    """Many more turns than one run of the library: what it forgets between them is with us."""
+    turns = 20
+    made = []
+
+    def step(request):
+        if not request.tools:
+            return "SUMMARY: files were read"
+        made.append(request)
+        calls = (ToolUse("read", {"path": f"{len(made)}.txt"}),) if len(made) <= turns else ()
+        used = Usage(input_tokens=len(request.transcript) // 4 + 50)
+        return Turn("" if calls else "all read", tool_calls=calls, usage=used)
+
+    with ChatCompletionsServer(Script(then=step)) as server:
+
+        async def whole():
+            async with Stage(tmp_path, settings(server.base_url, about={"customContext": 20000})) as stage:
+                for number in range(1, turns + 1):
+                    (stage.vault / f"{number}.txt").write_text(f"file {number}\n" + f"words {number} here\n" * 250)
+                end = await stage.conversation.send("read them all")
+                assert (end.reason, end.text) == ("done", "all read")
+                assert stage.of("compaction")
+                assert len(stage.of("compaction")) < 5  # not anew with every run of the library
+                assert len(stage.of("tool_done")) == turns
+                stage.history()
+
+        play(whole)
+    for number, request in enumerate(made[1:], start=1):
+        results = [message.text for message in request.messages if message.role == "tool"]
+        assert results[-1].startswith(f"file {number}\n")
+        assert "read them all" in request.transcript or "SUMMARY: files were read" in request.transcript
+
+
 def test_CO7_without_a_summary_it_is_pruned_and_the_run_goes_on(tmp_path):
     def step(request):
         if not request.tools:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.store.database import _Job
 from holdfast.store.interface import Change, StoreError
 from store.small_disk import can_mount, disk_of, read_only
 from store.storm_steps import audit_entry, is_whole, open_store, place, sealed_event, session_at
@@ -138,4 +139,18 @@ def test_every_commit_is_synced_to_the_disk(tmp_path):
     with store._database.read() as reader:
         assert reader.execute("PRAGMA synchronous").fetchone()[0] == 2
     assert store._database.write(lambda writer: writer.execute("PRAGMA synchronous").fetchone()[0]) == 2
+    store.close()
+
+
+def test_what_nothing_rests_on_goes_to_the_disk_with_the_next_commit(tmp_path):
+    """It is in the log for every other process at once; whatever shares its transaction is synced all the same."""
+    store = open_store(tmp_path)
+    ask = "PRAGMA synchronous"
+    assert store._database.write(lambda writer: writer.execute(ask).fetchone()[0], synced=False) == 1
+    with pytest.raises(ZeroDivisionError):
+        store._database.write(lambda writer: 1 / 0, synced=False)
+    assert store._database.write(lambda writer: writer.execute(ask).fetchone()[0]) == 2
+    first, second = _Job(lambda writer: None, False), _Job(lambda writer: writer.execute(ask).fetchone()[0], True)
+    store._database._transact([first, second])
+    assert second.value == 2
     store.close()

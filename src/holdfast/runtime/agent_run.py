@@ -17,7 +17,6 @@ from holdfast.core.outcome import Outcome
 from holdfast.core.settings import ModelParams
 from holdfast.prompting import Prompt
 from holdfast.runtime.controlled_model import ControlledModel
-from holdfast.runtime.dialect import input_from_items
 from holdfast.runtime.guarded_agent import run_agent
 from holdfast.runtime.guarded_tools import GuardedTools
 from holdfast.runtime.model_shelf import ModelShelf
@@ -88,11 +87,12 @@ class AgentRun:
             self.models,
             self.transcript,
             prompt=self.prompt,
+            history=items,
             bootstrap=self.bootstrap,
             inline=self.inline,
         )
         try:
-            text = await run_agent(self._guard(), model, self.tools, input_from_items(items))
+            text = await run_agent(self._guard(), model, self.tools)
         except Exception as error:
             raise trouble_of(error, model.endpoint) from error
         finally:

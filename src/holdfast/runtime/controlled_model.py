@@ -61,6 +61,7 @@ class ControlledModel(Model):
         transcript: Transcript,
         *,
         prompt: Prompt,
+        history: Sequence[Item] = (),
         bootstrap: str = "",
         inline: ModelParams | None = None,
         sleep: Callable[[float], Any] = asyncio.sleep,
@@ -73,8 +74,10 @@ class ControlledModel(Model):
         self._bootstrap = bootstrap
         self._inline = inline
         self._sleep = sleep
-        self._known: list[Item] = []
-        """Everything the runner has sent so far, converted once."""
+        self._known: list[Item] = list(history)
+        """The conversation so far; what the runner sends is converted once."""
+        self._kept = len(self._known)
+        """How many of them stand before the runner's own."""
         self._base: list[Item] | None = None
         """After a compaction: what stands for the first `_replaced` of them."""
         self._replaced = 0
@@ -125,12 +128,21 @@ class ControlledModel(Model):
 
     # before
 
+    def keep(self, entries: list[Any]) -> None:
+        """A run of the library is over and the next one starts from nothing: what it made belongs to the history."""
+        self._history(entries)
+        self._kept = len(self._known)
+
     def _history(self, given: str | list[Any]) -> list[Item]:
         entries = [{"role": "user", "content": given}] if isinstance(given, str) else given
-        if len(entries) < len(self._known) or (self._known and self._known[-1].raw != entries[len(self._known) - 1]):
-            # The runner only ever appends; should it not, everything is taken as it comes and compacted anew.
-            self._known, self._base, self._replaced = [], None, 0
-        self._known += items_from_input(entries[len(self._known) :])
+        have = len(self._known) - self._kept
+        if len(entries) < have or (have and self._known[-1].raw != entries[have - 1]):
+            # The runner only ever appends; should it not, its part is taken as it comes and compacted anew.
+            del self._known[self._kept :]
+            have = 0
+            if self._replaced > self._kept:
+                self._base, self._replaced = None, 0
+        self._known += items_from_input(entries[have:])
         if self._base is None:
             return list(self._known)
         return [*self._base, *self._known[self._replaced :]]

@@ -6,13 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents import Agent, FunctionTool, RunConfig, RunContextWrapper, Runner
+from agents import (
+    Agent,
+    FunctionTool,
+    FunctionToolResult,
+    RunConfig,
+    RunContextWrapper,
+    Runner,
+    ToolsToFinalOutputResult,
+)
 from agents import Tool as LibraryTool
 from agents.tool_context import ToolContext as LibraryContext
 
 from holdfast.core.messages import Phrase
 from holdfast.runtime.controlled_model import ControlledModel
-from holdfast.runtime.dialect import InputItem
 from holdfast.runtime.guarded_tools import GuardedTools
 from holdfast.runtime.marks import FAILED
 from holdfast.runtime.tool import Tool
@@ -24,6 +31,9 @@ OWN_FAILURE = Phrase(
     "user.",
     "Holdfast 自身在此调用上出错（{error}），它可能已运行，也可能没有。这不是你的错误：请告知用户。",
 )
+
+STRETCH = 6
+"""Turns in one run of the library: starting one costs as much as two turns of a short run."""
 
 
 @dataclass
@@ -65,12 +75,39 @@ class GuardedAgent(Agent[Any]):
         )
 
 
-async def run_agent(
-    guard: GuardedTools, model: ControlledModel, offered: Sequence[Tool], given: list[InputItem]
-) -> str:
-    """From a history to the agent's last words; raises `Trouble`, and whatever cancels it."""
-    agent = GuardedAgent(name="holdfast", guard=guard, asks=model, offered=offered)
+class Stretches:
+    """Ends a run of the library after every few turns, between a result and the next request.
+
+    The library goes through everything its run has made so far in every turn, several times over. The history is ours
+    and with the model, so that a run can start again from nothing and a long one stays as quick as a short one.
+    """
+
+    def __init__(self, turns: int = STRETCH) -> None:
+        self._turns = turns
+        self._left = turns
+        self.unfinished = False
+
+    def __call__(self, context: RunContextWrapper[Any], results: list[FunctionToolResult]) -> ToolsToFinalOutputResult:
+        self._left -= 1
+        self.unfinished = self._left <= 0
+        return ToolsToFinalOutputResult(is_final_output=self.unfinished, final_output="")
+
+    def begin(self) -> None:
+        self._left = self._turns
+        self.unfinished = False
+
+
+async def run_agent(guard: GuardedTools, model: ControlledModel, offered: Sequence[Tool]) -> str:
+    """From the model's history to the agent's last words; raises `Trouble`, and whatever cancels it."""
+    stretches = Stretches()
+    agent = GuardedAgent(
+        name="holdfast", guard=guard, asks=model, offered=offered, model=model, tool_use_behavior=stretches
+    )
     config = RunConfig(model=model, tracing_disabled=True, tool_not_found_behavior="return_error_to_model")
-    # The loop watch counts calls and asks; the library's own limit would end a run without a word.
-    result = await Runner.run(agent, given, run_config=config, max_turns=None)  # type: ignore[arg-type]
-    return str(result.final_output or "")
+    while True:
+        stretches.begin()
+        # The loop watch counts calls and asks; the library's own limit would end a run without a word.
+        result = await Runner.run(agent, [], run_config=config, max_turns=None)
+        if not stretches.unfinished:
+            return str(result.final_output or "")
+        model.keep(result.to_input_list())

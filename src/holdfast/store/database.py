@@ -39,10 +39,11 @@ _inherited: list[object] = []
 
 
 class _Job(Generic[T]):
-    __slots__ = ("done", "error", "value", "work")
+    __slots__ = ("done", "error", "synced", "value", "work")
 
-    def __init__(self, work: Work[T]) -> None:
+    def __init__(self, work: Work[T], synced: bool) -> None:
         self.work: Work[T] | None = work
+        self.synced = synced
         self.done = False
         self.value: T | None = None
         self.error: BaseException | None = None
@@ -97,10 +98,13 @@ class Database:
 
     # writing
 
-    def write(self, work: Work[T]) -> T:
-        """`work` may be carried out by another thread, next to others' work; it touches the connection only."""
+    def write(self, work: Work[T], *, synced: bool = True) -> T:
+        """`work` may be carried out by another thread, next to others' work; it touches the connection only.
+
+        What need not be `synced` is in the log but not forced to the disk; the next transaction that is takes it along.
+        """
         self._check()
-        job = _Job(work)
+        job = _Job(work, synced)
         self._waiting.append(job)
         if not self._pen.acquire(timeout=3 * self.patience):
             job.work = None
@@ -139,6 +143,16 @@ class Database:
         connection = self._writer
         if connection is None:
             connection = self._writer = self._connect(wait=0)
+        if any(job.synced for job in jobs):
+            self._transact_on(connection, jobs)
+            return
+        connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            self._transact_on(connection, jobs)
+        finally:
+            connection.execute("PRAGMA synchronous = FULL")
+
+    def _transact_on(self, connection: sqlite3.Connection, jobs: list[_Job[Any]]) -> None:
         self._begin(connection)
         try:
             for job in jobs:

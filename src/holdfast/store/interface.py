@@ -128,6 +128,8 @@ class Change:
     approvals: tuple[Approval, ...] = ()
     audit: tuple[Mapping[str, Any], ...] = ()
     """Audit entries without their chain fields; the store chains them."""
+    at_leisure: bool = False
+    """Nothing rests on it: a crash of the process loses nothing, but a power cut before the next step may."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,9 @@ class SqliteStore:
     # events and state
 
     def commit(self, change: Change) -> Committed:
-        committed, appended = self._database.write(lambda connection: self._apply(connection, change))
+        committed, appended = self._database.write(
+            lambda connection: self._apply(connection, change), synced=not change.at_leisure
+        )
         if appended is not None:
             self._audit.publish(appended)
         return committed
