@@ -16,12 +16,14 @@ from holdfast.shell.lazy import Lazy
 from holdfast.shell.reading import SimpleCommand
 from holdfast.shell.record import Context, Record
 from holdfast.shell.smuggle import HANDED_SHELL, HELD_SHELL, smuggled
+from holdfast.shell.statements import destructive_statement
 from holdfast.shell.syntax import TooComplex
 
 _SAFE_WORD = Lazy(r"[\w@%+=:,./~^-]+\Z")
 _SAFE_NAME = Lazy(r"[^\s'\"|&;<>()$`\\]+\Z")
 _BIN = Lazy(r"(?:/(?:usr|opt|run)(?:/[\w.@+-]+)*)?/s?bin/[^/]+\Z|/nix/store/.*/bin/[^/]+\Z|/snap/bin/[^/]+\Z")
 _UNKNOWN = Output(None)
+_NEARLY_ASSIGNED = Lazy(r"[\w.-]*=")
 # Options that say openly that a command follows.
 _RUNNER = Lazy(
     r"(?:^|\s)(?:-c|-C|-x|-X|-a|--(?:command|run|prepare|setup|cleanup|conclude|preview|bind|exec|exec-batch|call|stdin-from-command"
@@ -100,6 +102,11 @@ class Caller(Entries):
         if isinstance(search, Field) and "/" not in text and not search.text.startswith(("$PATH", "${PATH}")):
             self.record.cannot_know(f"PATH was changed, so {base} may be another program")
         spec = self.table.find(base)
+        if spec is None and base.lower() != base:
+            spec = self.table.find(base.lower())
+            if spec is not None:  # where the disk does not tell upper from lower case, `RM` is `rm`
+                self.record.cannot_know(f"{base} is {base.lower()} on some machines")
+                base = base.lower()
         if spec is not None:
             base = self.table.canonical(base)
         if "/" not in text:
@@ -151,9 +158,20 @@ class Caller(Entries):
             self.record.finding("dangerous", "escape", program="an interactive program")
         self.record.add("runs", path if "/" in text else name, command)
         self.record.cannot_know(f"{name} is not a program that is known")
+        self.mistyped(fields, scope, stdin, context)
         smuggled(self.record, name, fields[1:], scope, positionals=True, unknown=True)
         self.guess_by_verb(name, fields[1:])
         return Output(None, stdin.taint)
+
+    def mistyped(self, fields: list[Field], scope: Scope, stdin: Output, context: Context) -> None:
+        """Text for another prompt, or an assignment that is none: what it was meant to do is said as well."""
+        first = fields[0].text
+        statement = destructive_statement(" ".join(f.text for f in fields))
+        if statement:
+            self.record.add("external_state", statement, None, "database", certain=False)
+            self.record.finding("dangerous", "sql_destroys", statement=statement)
+        if "=" in first and len(fields) > 1 and _NEARLY_ASSIGNED.match(first):
+            self.run_fields(fields[1:], scope, stdin, context.through(first))
 
     def run_script(
         self,
@@ -209,7 +227,8 @@ class Caller(Entries):
             if not value.dynamic and ("$(" in value.text or "`" in value.text):
                 self.run_text(f'echo "{value.text}"', scope.copy(), _UNKNOWN, Context().through(name, escaped=name))
         elif lasting:
-            if env.belongs_to_tool(name):
+            moved = name == "PATH" and not value.text.startswith(("$PATH", "${PATH}", "/usr", "/bin", "/opt"))
+            if env.belongs_to_tool(name) or moved:
                 self.record.read_only = False
         elif name != "SHELL" and HELD_SHELL.search(
             scope.files.get(paths.absolute(value.text, scope.cwd, scope.home), "")

@@ -77,6 +77,10 @@ class Scope:
     origins: dict[str, int] = field(default_factory=dict)
     """Where the content of a written file came from (FROM_NETWORK ...)."""
     cwd_certain: bool = True
+    hidden: dict[str, Value | None] = field(default_factory=dict)
+    """Variables that `local` covers in the function that is running, with the values they get back."""
+    descriptors: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Where open descriptors lead to: (path, 1 append | 64 socket)."""
 
     def copy(self) -> Scope:
         return Scope(
@@ -90,6 +94,8 @@ class Scope:
             dict(self.files),
             dict(self.origins),
             self.cwd_certain,
+            self.hidden,
+            dict(self.descriptors) if self.descriptors else {},
         )
 
 

@@ -125,7 +125,7 @@ def _cluster(
 
 def _complete(name: str, known: frozenset[str]) -> str:
     """GNU programs accept `--recurs` for `--recursive`."""
-    if len(name) < 4:
+    if len(name) < 3:
         return name
     matches = [long for long in known if long.startswith(name)]
     return matches[0] if len(matches) == 1 else name

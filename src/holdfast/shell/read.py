@@ -10,6 +10,7 @@ from holdfast.shell.reasons import sentence
 from holdfast.shell.record import Context, Record
 from holdfast.shell.recover import parse_leniently
 from holdfast.shell.smuggle import names_shell
+from holdfast.shell.statements import destructive_statement
 from holdfast.shell.syntax import ShellSyntaxError, TooComplex
 from holdfast.shell.walk import Walker
 from holdfast.shell.witness import sees_more
@@ -40,8 +41,11 @@ def read_command(
             record.cannot_know(f"bash would not accept it: {error}")
             if names_shell(clean):
                 record.finding("dangerous", "escape", program="text that bash would not accept")
+            statement = destructive_statement(clean)
+            if statement:
+                record.finding("dangerous", "sql_destroys", statement=statement)
             script = parse_leniently(clean, error, walker.parse_budget)
-        walker.visit(script, Scope(cwd, home), Output(""), Context())
+        walker.visit(script, Scope(cwd, home), Output(None), Context())
         if record.read_only and not record.unknown and not has_error:
             unseen = sees_more(clean, script)
             if unseen:

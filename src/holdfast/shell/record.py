@@ -75,7 +75,7 @@ class Record:
     def locate(self, target: Field, scope: Scope, context: Context) -> tuple[str, bool]:
         """The absolute path as far as it is known, and whether it is certain."""
         text = target.text
-        path = paths.absolute(text, scope.cwd, scope.home)
+        path = located(target, scope)
         certain = target.certain and (text.startswith(("/", "~")) or (scope.cwd is not None and scope.cwd_certain))
         if context.machine:
             return f"{context.machine}:{path}", certain
@@ -117,7 +117,7 @@ class Record:
                 "writes", path, detail or ("append" if append else ""), by, certain=certain, path=not context.machine
             )
         )
-        bare = paths.absolute(target.text, scope.cwd, scope.home)
+        bare = located(target, scope)
         if paths.is_device(bare):
             self.finding("dangerous", "overwrites_device", target=bare)
         elif paths.is_persistence(bare) and detail not in ("attributes", "directory"):
@@ -160,7 +160,7 @@ class Record:
                 path=not context.machine,
             )
         )
-        bare = paths.absolute(target.text, scope.cwd, scope.home)
+        bare = located(target, scope)
         self._judge_delete(target, bare, scope, context, recursive, narrow)
 
     def _judge_delete(
@@ -190,6 +190,14 @@ class Record:
             self.finding("dangerous", "deletes_system", target=bare)
         else:
             self.finding("caution", "deletes", target=bare)
+
+
+def located(target: Field, scope: Scope) -> str:
+    """The path of a file that is named. A dollar that no expansion left behind is part of the name."""
+    text = target.text
+    if text[:1] == "$" and not target.dynamic:
+        text = f"./{text}"
+    return paths.absolute(text, scope.cwd, scope.home)
 
 
 def is_sensitive(path: str) -> bool:

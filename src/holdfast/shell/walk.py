@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.shell import paths
+from holdfast.shell.branches import join, multiplies, never_ends
 from holdfast.shell.call import MAX_DEPTH
 from holdfast.shell.calls import Caller
 from holdfast.shell.commands import CommandTable
@@ -91,13 +92,25 @@ class Walker(Caller):
         self.record.structured = self.record.structured or len(node.items) > 1
         texts: list[str] | None = []
         taint = 0
+        states: list[Scope] = []  # what may be true behind each command of a chain of `&&` and `||`
+        reached = ";"
         for item, operator in zip(node.items, node.operators, strict=True):
             before = scope.cwd
             background = operator == "&"
+            if reached == "||":
+                for state in states:
+                    join(scope, state)
             where = replace(context, background=True) if background else context
             output = self.visit(item, scope.copy() if background else scope, stdin, where)
             if scope.cwd != before and operator != "&&":
                 scope.cwd_certain = False  # a `cd` that failed would leave us where we were
+            if operator in ("&&", "||"):
+                states.append(scope.copy())
+            elif states:
+                for state in states:
+                    join(scope, state)
+                states = []
+            reached = operator
             taint |= output.taint
             if output.text is None:
                 texts = None
@@ -128,7 +141,7 @@ class Walker(Caller):
         if context.depth > MAX_DEPTH:
             raise TooComplex("nested deeper than is followed")
         saved = self.context
-        output = self.visit(part.script, scope.copy(), UNSEEN if part.direction == ">" else NOTHING, context)
+        output = self.visit(part.script, scope.copy(), UNSEEN, context)
         self.context = saved
         return output
 
@@ -178,7 +191,8 @@ class Walker(Caller):
             branch = scope.copy()
             taint |= self.visit(block, branch, stdin, context).taint
             branches.append(branch)
-        self.merge(scope, branches)
+        for branch in branches:
+            join(scope, branch)
         return Output(None, taint)
 
     def _case(self, node: Compound, scope: Scope, stdin: Output, context: Context) -> Output:
@@ -190,34 +204,42 @@ class Walker(Caller):
             branch = scope.copy()
             taint |= self.visit(block, branch, stdin, context).taint
             branches.append(branch)
-        self.merge(scope, branches)
-        return Output(None, taint)
-
-    def merge(self, scope: Scope, branches: list[Scope]) -> None:
-        """After a choice only what all branches agree on is known."""
         for branch in branches:
-            for name, value in branch.variables.items():
-                if scope.variables.get(name) != value:
-                    scope.variables[name] = Field(f"${name}", dynamic=True)
-            if branch.cwd != scope.cwd:
-                scope.cwd_certain = False
-            scope.functions.update(branch.functions)
-            scope.aliases.update(branch.aliases)
-            scope.files.update(branch.files)
-            scope.origins.update(branch.origins)
+            join(scope, branch)
+        return Output(None, taint)
 
     def _while(self, node: Compound, scope: Scope, stdin: Output, context: Context) -> Output:
         lines = stdin.text.splitlines() if stdin.text is not None else None
         rounds = lines[:_LOOP_VALUES] if lines else [None]
         self.record.incomplete = self.record.incomplete or len(lines or ()) > _LOOP_VALUES
+        self.endless(node, node.blocks[1])
         taint = stdin.taint
         for line in rounds:
             source = Output(line + "\n" if line is not None else None, stdin.taint)
             self.visit(node.blocks[0], scope, source, context)
-            taint |= self.visit(node.blocks[1], scope, source, context).taint
+            taint |= self.body(node.blocks[1], scope, source, context, again=len(rounds) == 1)
         return Output(None, taint)
 
     _until = _while
+
+    def body(self, block: Sequence, scope: Scope, stdin: Output, context: Context, again: bool) -> int:
+        """One round of a loop, which may as well be none, or one of many: then it sees what it set itself."""
+        before = scope.copy()
+        taint = self.visit(block, scope, stdin, context).taint
+        changed = scope.variables != before.variables
+        join(scope, before)
+        if again and changed:
+            taint |= self.visit(block, scope, stdin, context).taint
+            join(scope, before)
+        return taint
+
+    def endless(self, node: Compound, block: Sequence) -> None:
+        """A loop without an end that starts one process after the other fills the machine."""
+        if never_ends(node):
+            if multiplies(block):
+                self.record.finding("dangerous", "fork_bomb")
+            elif "&" in block.operators:
+                self.record.read_only = False
 
     def _for(self, node: Compound, scope: Scope, stdin: Output, context: Context) -> Output:
         values = list(scope.positional) if node.words is None else self.expander.fields(node.words, scope)
@@ -226,9 +248,13 @@ class Walker(Caller):
         if len(values) > _LOOP_VALUES:
             self.record.incomplete = True
             rounds = [*rounds[:-1], values[-1]]
+        once = len(rounds) == 1 and rounds[0].certain
         for value in rounds:
             scope.variables[node.name] = value
-            taint |= self.visit(node.blocks[0], scope, stdin, context).taint
+            if once:
+                taint |= self.visit(node.blocks[0], scope, stdin, context).taint
+            else:
+                taint |= self.body(node.blocks[0], scope, stdin, context, again=len(rounds) == 1)
         scope.variables[node.name] = Field(f"${node.name}", dynamic=True)
         return Output(None, taint)
 
@@ -237,7 +263,8 @@ class Walker(Caller):
 
     def _cfor(self, node: Compound, scope: Scope, stdin: Output, context: Context) -> Output:
         self._arith(node, scope, stdin, context)
-        return Output(None, self.visit(node.blocks[0], scope, stdin, context).taint)
+        self.endless(node, node.blocks[0])
+        return Output(None, self.body(node.blocks[0], scope, stdin, context, again=True))
 
     def _arith(self, node: Compound, scope: Scope, stdin: Output, context: Context) -> Output:
         for word in node.words or ():
@@ -261,12 +288,17 @@ class Walker(Caller):
             return UNSEEN
         node = scope.functions[name]
         assert isinstance(node, Compound)
-        saved = scope.positional, scope.positional_known
-        scope.positional, scope.positional_known = arguments, True
+        saved = scope.positional, scope.positional_known, scope.hidden
+        scope.positional, scope.positional_known, scope.hidden = arguments, True, {}
         output = self.visit(
             node.blocks[0], scope, stdin, replace(context, calls=(*context.calls, name), depth=context.depth + 1)
         )
-        scope.positional, scope.positional_known = saved
+        for local, value in scope.hidden.items():  # what `local` covered is there again
+            if value is None:
+                scope.variables.pop(local, None)
+            else:
+                scope.variables[local] = value
+        scope.positional, scope.positional_known, scope.hidden = saved
         return output
 
     # -- simple commands ----------------------------------------------------------------------------

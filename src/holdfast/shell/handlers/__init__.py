@@ -80,6 +80,7 @@ HANDLERS: Mapping[str, tuple[str, str]] = {
     "cmd": ("windows", "cmd"),
     "m4": ("programs", "m4"),
     "setarch": ("programs", "setarch"),
+    "xxd": ("constants", "xxd"),
     "flock": ("programs", "flock"),
 }
 

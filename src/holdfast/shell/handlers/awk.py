@@ -75,6 +75,8 @@ def awk(walker: Caller, call: Call) -> Output:
 
 def read_awk_program(walker: Caller, call: Call, program: Field, variables: dict[str, str]) -> None:
     record, by = walker.record, call.command
+    if program.dynamic and re.fullmatch(r"\$(?:\w+|\{\w+\}|\(.*\))", program.text):
+        record.cannot_know(f"the awk program {program.text} is only known when it runs")
     if len(program.text) > MAX_PROGRAM:
         record.cannot_know("the awk program is longer than is followed")
         return
@@ -98,6 +100,8 @@ def read_awk_program(walker: Caller, call: Call, program: Field, variables: dict
             record.add("runs", "a command built by the awk program", by, "awk", certain=False)
             record.cannot_know("the awk program runs a command that it builds")
         else:
+            if text.endswith("$field"):  # what stands in the data is read by a shell
+                record.cannot_know("the awk program makes commands of the data it reads")
             inner = call.context.through("awk", escaped="awk", inline=True)
             walker.run_string(Field(text), call.scope.copy(), Output(None), inner)
 

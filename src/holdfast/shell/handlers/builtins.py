@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from holdfast.shell import paths
 from holdfast.shell.expand import Field, Output
 from holdfast.shell.lazy import Lazy
+from holdfast.shell.record import Record
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
     from holdfast.shell.calls import Caller
 
 _ASSIGNMENT = Lazy(r"([A-Za-z_]\w*)(\+?)=(.*)\Z", re.DOTALL)
+_NAME = Lazy(r"[A-Za-z_]\w*\Z")
 _ARRAY = Lazy(r"\((.*)\)\Z", re.DOTALL)
 
 
@@ -41,13 +43,25 @@ def change_directory(walker: Caller, call: Call) -> Output:
 def declare(walker: Caller, call: Call) -> Output:
     """`export`, `declare`, `local`, `readonly`, `typeset`."""
     walker.note(call)
+    scope = call.scope
+    local = call.name == "local" or (bool(call.context.calls) and call.name in ("declare", "typeset"))
+    letters = "".join(f.text[1:] for f in call.fields if re.match(r"-[A-Za-z]+\Z", f.text))
     names_another = any(re.match(r"-[A-Za-z]*n", f.text) for f in call.fields) and call.name != "export"
     for value in call.fields:
         match = _ASSIGNMENT.match(value.text)
+        if local and "g" not in letters:
+            name = match[1] if match is not None else value.text
+            if _NAME.match(name):
+                scope.hidden.setdefault(name, scope.variables.get(name))
+                if match is None:
+                    scope.variables[name] = Field("")
         if match is None:
             continue
         name, append, text = match.groups()
-        if names_another:  # `declare -n a=b`: `$a` is whatever `b` will be
+        if "l" in letters or "u" in letters:
+            text = text.lower() if "l" in letters else text.upper()
+        if names_another:  # `declare -n a=b`: `$a` is whatever `b` will be, and what is put into `a` goes into `b`
+            walker.record.cannot_know(f"{name} is another name for a variable")
             call.scope.variables[name] = Field(f"${name}", dynamic=True)
             continue
         walker.environment_variable(name, Field(text, value.dynamic), call.scope, lasting=True)
@@ -96,7 +110,22 @@ def alias(walker: Caller, call: Call) -> Output:
         name, equals, text = value.text.partition("=")
         if equals:
             call.scope.aliases[name] = text
+            _look_ahead(walker, call, name, text)
     return Output(None)
+
+
+def _look_ahead(walker: Caller, call: Call, name: str, text: str) -> None:
+    """What an alias would do is not done yet; but a shell that goes on has a command that means something else."""
+    kept, walker.record = walker.record, Record()
+    try:
+        walker.run_text(text, call.scope.copy(), Output(None), call.context.through(f"alias {name}"))
+    finally:
+        seen, walker.record = walker.record, kept
+    worst = seen.worst()
+    if worst is not None and worst[0] == "dangerous" and not text.split(None, 1)[0].endswith(name):
+        kept.finding("dangerous", "hides", how=f"{name} will mean {text!r}")
+    if not seen.read_only:
+        kept.read_only = False
 
 
 def kill(walker: Caller, call: Call) -> Output:
@@ -135,6 +164,10 @@ def read(walker: Caller, call: Call) -> Output:
         walker.run_string(callback, call.scope.copy(), Output(None), call.context.through(f"{call.name} -C"))
     names = [f.text for f in arguments.positionals] or ["REPLY"]
     array = arguments.value("-a")
+    descriptor = arguments.value("-u")
+    if descriptor is not None:
+        path = f"/dev/fd/{descriptor.text}"
+        call.stdin = Output(call.scope.files.get(path), call.scope.origins.get(path, 0))
     text = call.stdin.text
     line = text.split("\n", 1)[0] if text is not None else None
     if array is not None or call.name in ("mapfile", "readarray"):

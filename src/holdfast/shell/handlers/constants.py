@@ -1,5 +1,7 @@
 """Programs whose output is known when their input is: what they print may be run by the next one."""
 
+# ruff: noqa: SIM905 - long lists of words read better as text
+
 from __future__ import annotations
 
 import base64
@@ -128,6 +130,35 @@ def mktemp(walker: Caller, call: Call) -> Output:
     return Output(path + "\n")
 
 
+_UNPACKS = frozenset(
+    "zcat gzcat gunzip bzcat bunzip2 xzcat unxz lzcat unlzma zstdcat unzstd lz4cat unlz4 uncompress".split()
+)
+# Options of xxd that are followed by a number or a name.
+_XXD_VALUES = {"-c": "cols", "-g": "groupsize", "-l": "len", "-n": "name", "-o": "offset", "-s": "seek", "-R": "when"}
+
+
+def xxd(walker: Caller, call: Call) -> Output | None:
+    """Options stand before the files, and the second file is written, whatever it is called."""
+    flags: list[Field] = []
+    index = 0
+    while index < len(call.fields):
+        text = call.fields[index].text
+        if len(text) < 2 or text[0] != "-":
+            break
+        index += 1
+        short = "-" + text.lstrip("-")[:1]
+        long = _XXD_VALUES.get(short)
+        if long is None:
+            flags.append(Field(short))
+        elif not text.lstrip("-")[1:] or long.startswith(text.lstrip("-")):
+            index += 1
+    files = call.fields[index:]
+    for value in files[1:]:
+        walker.record.writes(value, call.scope, call.context, call.command)
+    call.fields = [*flags, *files[:1]]
+    return decoder(walker, call)
+
+
 def decoder(walker: Caller, call: Call) -> Output | None:
     """base64, xxd, rev, tr, openssl, gunzip ...: undone when the input is constant, remembered otherwise."""
     flags = {f.text for f in call.fields}
@@ -150,7 +181,8 @@ def decoder(walker: Caller, call: Call) -> Output | None:
         return Output(None, call.taint | call.stdin.taint | FROM_DECODER)
     elif call.name not in ("base64", "base32", "basenc", "xxd", "openssl", "rev"):
         walker.apply_leaf(call)
-        return Output(None, call.taint | call.stdin.taint)
+        unpacks = call.name in _UNPACKS or bool(flags & {"-d", "-dc", "-cd", "--decompress"})
+        return Output(None, call.taint | call.stdin.taint | (FROM_DECODER if unpacks else 0))
     else:
         return None
     walker.apply_leaf(call)

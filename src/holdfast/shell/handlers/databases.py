@@ -11,6 +11,7 @@ from holdfast.shell import paths
 from holdfast.shell.expand import FROM_NETWORK, Field, Output
 from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import acts, split_arguments
+from holdfast.shell.statements import destructive_statement
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
@@ -80,6 +81,11 @@ def sql_client(walker: Caller, call: Call) -> Output | None:  # noqa: PLR0915 - 
             elif role not in ("val", "?val"):
                 walker.role(role.lstrip("?"), value, call, option=name)
     positionals = list(arguments.positionals)
+    for value in [v for n, r in spec["opts"].items() if r == "sql" for v in arguments.values(n)]:
+        # `mysql -e DROP TABLE users`: the quotes were forgotten, the meaning is plain
+        statement = destructive_statement(" ".join((value.text, *(f.text for f in positionals))))
+        if positionals and statement and " " not in value.text:
+            record.finding("dangerous", "sql_destroys", statement=statement)
     if local and positionals:
         database = positionals.pop(0)
         read_only = arguments.has("-readonly")

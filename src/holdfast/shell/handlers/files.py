@@ -64,8 +64,9 @@ def transfer(walker: Caller, call: Call, role: str) -> None:
         target_path = paths.absolute(target.text, scope.cwd, scope.home)
         if source_path in scope.files:
             scope.files[target_path] = scope.files[source_path]
-        if source_path in scope.origins:
-            scope.origins[target_path] = scope.origins[source_path]
+        origin = scope.origins.get(source_path, 0) | (taint & FROM_SECRET)
+        if origin:
+            scope.origins[target_path] = origin
     device_copy = paths.absolute(target.text, scope.cwd, scope.home)
     if device_copy == "/dev/tcp":
         return
@@ -139,8 +140,10 @@ def dd(walker: Caller, call: Call) -> Output:
     taint = call.stdin.taint
     wrote = False
     for value in call.fields:
-        key, _, text = value.text.partition("=")
+        key, equals, text = value.text.partition("=")
         part = Field(text, value.dynamic, value.glob, value.taint)
+        if value.dynamic and (not equals or key.startswith("$")):
+            record.cannot_know(f"the operand {value.text} of dd is only known when it runs")
         if key == "if":
             taint |= record.reads(part, call.scope, call.context, call.command, whole=True) | FROM_FILE
         elif key == "of":
@@ -171,7 +174,8 @@ def chmod(walker: Caller, call: Call) -> Output:
         if minus and not arguments.has("-R"):
             mode = minus[0].text
         elif not arguments.has("--reference") and targets:
-            mode = targets.pop(0).text
+            if len(targets) > 1 or not re.match(r"[/.~*]", targets[0].text):  # a mode was forgotten: that is the file
+                mode = targets.pop(0).text
         elif minus:
             mode = minus[0].text
     elif targets and not arguments.has("--reference") and call.name in ("chown", "chgrp"):

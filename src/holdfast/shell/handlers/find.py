@@ -24,6 +24,12 @@ _NARROW = frozenset(
     " -size -empty -user -group -perm -inum -samefile -links -nouser -nogroup -lname -anewer -cnewer"
     " -newermt -uid -gid".split()
 )
+# Tests and actions that stand alone; every other one is followed by a value.
+_ALONE = frozenset(
+    "-print -print0 -ls -delete -prune -quit -empty -nouser -nogroup -readable -writable -executable -true -false -and"
+    " -a -or -o -not -depth -d -mount -xdev -x -follow -daystart -noleaf -nowarn -warn -ignore_readdir_race"
+    " -noignore_readdir_race".split()
+)
 _ALL_NAMES = Lazy(r"\*+(?:\.\*)?\Z")
 
 
@@ -38,6 +44,8 @@ def find(walker: Caller, call: Call) -> Output:
     while index < len(fields) and re.match(r"-[HLPDO]", fields[index].text) and fields[index].text not in ("-D",):
         index += 1
     while index < len(fields) and not fields[index].text.startswith(("-", "(", "!", ",")):
+        if starts and fields[index].dynamic:  # a second name that nobody knows may as well be `-delete`
+            walker.record.read_only = False
         starts.append(fields[index])
         index += 1
     if not starts:
@@ -49,6 +57,8 @@ def find(walker: Caller, call: Call) -> Output:
     narrow = _is_narrow(fields[index:])
     while index < len(fields):
         text = fields[index].text
+        if fields[index].dynamic and not text.startswith("-"):
+            walker.record.cannot_know(f"the test {text} of find is only known when it runs")
         index += 1
         if text == "-delete":
             for start in starts:
@@ -67,6 +77,8 @@ def find(walker: Caller, call: Call) -> Output:
                 end += 1
             _run(walker, call, fields[index:end], starts, narrow, text)
             index = end + 1
+        elif text.startswith("-") and text not in _ALONE:
+            index += 1
     return Output(None, taint)
 
 

@@ -59,6 +59,12 @@ def git(walker: Caller, call: Call) -> Output | None:
     if not positionals:
         return None
     name = positionals[0].text
+    _switches(walker, arguments.values("-c"), name, positionals[1:])
+    if name in ("show", "cat-file", "blame", "archive"):  # `HEAD:path` is a file of the history
+        for value in positionals[1:]:
+            _, colon, path = value.text.partition(":")
+            if colon and path and not path.startswith("/"):
+                walker.record.reads(Field(path, value.dynamic), call.scope, call.context, call.command, whole=True)
     if name == "config":
         return _config(walker, call, positionals[1:])
     alias = call.scope.aliases.get(f"git {name}")
@@ -74,6 +80,25 @@ def git(walker: Caller, call: Call) -> Output | None:
     if name in ("bisect", "rebase", "submodule", "filter-branch", "difftool", "mergetool"):
         _embedded(walker, call, name, positionals[1:])
     return None
+
+
+def _switches(walker: Caller, settings: list[Field], name: str, rest: list[Field]) -> None:
+    """Settings for one run that do what an option would: `-c gc.pruneExpire=now gc`."""
+    for value in settings:
+        key, _, text = value.text.lower().partition("=")
+        if key in ("gc.pruneexpire", "gc.reflogexpire", "gc.reflogexpireunreachable") and name in ("gc", "maintenance"):
+            if re.match(r"now|all|0|\d+[. ]?(?:sec|min|hour)", text):
+                walker.record.finding(
+                    "dangerous", "program", program="git gc", why="it deletes commits that nothing names"
+                )
+        elif key == "clean.requireforce" and text in ("false", "no", "off", "0", "") and name == "clean":
+            dry = any(re.match(r"-[a-zA-Z]*n|--dry-run", f.text) for f in rest)
+            walker.record.finding(
+                "caution" if dry else "dangerous",
+                "program",
+                program="git clean",
+                why="it deletes files that git does not know",
+            )
 
 
 def setting(walker: Caller, call: Call, key: str, value: Field) -> None:

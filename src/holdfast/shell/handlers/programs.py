@@ -236,7 +236,7 @@ def git_checkout(walker: Caller, call: Call) -> Output | None:
     arguments = split_arguments(call.fields, call.spec["opts"])
     words = [f.text for f in arguments.positionals]
     creates = arguments.has("-b", "-B", "--orphan", "-t", "--track", "--detach", "-d")
-    dangerous = arguments.has("-f", "--force") and not creates
+    dangerous = arguments.has("-f", "--force")
     if (arguments.separated >= 0 and arguments.separated < len(words)) or (
         not creates and any(w in (".", ":/", "*", "./") or (w.endswith("/") and len(words) == 1) for w in words)
     ):

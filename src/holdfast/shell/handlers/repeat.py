@@ -43,18 +43,20 @@ def xargs(walker: Caller, call: Call) -> Output:
     mark = placeholder.text if placeholder is not None else "{}" if arguments.has("-i", "--replace") else ""
     given = _items(call.stdin, one_a_line=bool(mark))
     context = call.context.through("xargs")
-    inputs = given if given is not None else [Field("$stdin", dynamic=True, taint=call.stdin.taint)]
+    unknown = Field("$stdin", dynamic=True, taint=call.stdin.taint)
+    inputs = given if given is not None else [unknown, unknown]  # two: the second may mean something else
     taint = call.stdin.taint
     name = command[0].text.rsplit("/", 1)[-1]
-    if name in ("sh", "bash", "zsh", "dash", "ksh") and len(command) >= 2 and command[-1].text == "-c":
+    last = next((f.text for f in reversed(command) if f.text != "--"), "")
+    if len(command) >= 2 and last in ("-c", "-e", "-r", "-lc", "-ic", "-ec", "--eval") and _takes_code(walker, name):
         # `xargs bash -c` makes a program of every line
         if call.stdin.taint & (FROM_NETWORK | FROM_DECODER):
             walker.record.finding("dangerous", "downloads_and_runs", target="xargs")
-        for item in inputs[:8]:
+        for item in inputs[:8] if given is not None else inputs[:1]:
             walker.run_fields([*command, item], call.scope, Output(None), context)
         return Output(None, taint)
     if mark:
-        for item in inputs[:8]:
+        for item in inputs[:8] if given is not None else inputs[:1]:
             replaced = [_replace(value, mark, item, name) for value in command]
             walker.run_fields(replaced, call.scope, Output(None), context)
         return Output(None, taint)
@@ -65,6 +67,11 @@ def xargs(walker: Caller, call: Call) -> Output:
         return Output(None, taint)
     walker.run_fields([*command, *inputs], call.scope, Output(None), context)
     return Output(None, taint)
+
+
+def _takes_code(walker: Caller, name: str) -> bool:
+    spec = walker.table.find(name)
+    return spec is not None and spec.get("handler") in ("shell", "interpreter")
 
 
 def _items(stdin: Output, one_a_line: bool) -> list[Field] | None:
@@ -96,7 +103,7 @@ def parallel(walker: Caller, call: Call) -> Output:
     words = arguments.positionals
     for position, value in enumerate(words):
         if value.text in (":::", "::::", ":::+", "::::+"):
-            inputs = words[position + 1 :]
+            inputs = [f for f in words[position + 1 :] if f.text not in (":::", "::::", ":::+", "::::+")]
             words = words[:position]
             if value.text.startswith("::::"):
                 for file in inputs:
@@ -125,4 +132,11 @@ def parallel(walker: Caller, call: Call) -> Output:
         else:
             line = f"{text} {shown}"
         walker.run_text(line, call.scope.copy(), Output(None), context)
+        if any(w.text in ("-c", "-lc", "-e") for w in words) and _takes_code(walker, words[0].text.rsplit("/", 1)[-1]):
+            # parallel joins the words and a shell reads them again, so the code falls apart. Whoever wrote it
+            # meant the code as one word, and with -q it is
+            filled = [Field(re.sub(r"\{[^{}\s]*\}", lambda _, shown=shown: shown, w.text)) for w in words]  # type: ignore[misc]
+            if filled == words:
+                filled.append(Field(shown))
+            walker.run_fields(filled, call.scope.copy(), Output(None), context)
     return Output(None, call.stdin.taint)

@@ -50,6 +50,9 @@ def read_sed_script(walker: Caller, call: Call, script: Field) -> None:
     if len(script.text) > MAX_SCRIPT:
         walker.record.cannot_know("the sed script is longer than is followed")
         return
+    if script.dynamic and re.fullmatch(r"\$(?:\w+|\{\w+\}|\(.*\))", script.text):
+        walker.record.cannot_know(f"the sed script {script.text} is only known when it runs")
+        return
     for kind, text in sed_actions(script.text):
         if kind == "w":
             walker.record.writes(Field(text, script.dynamic), call.scope, call.context, call.command)

@@ -92,7 +92,7 @@ TABLE = {
     "tr|rev": {"ro": True, "pos": "text", "handler": "decoder"},
     "rev": {"ro": True, "pos": "read", "handler": "decoder"},
     "base64|base32|basenc": {"ro": True, "pos": "read", "handler": "decoder", "opts": {"-w": "val", "--wrap": "val", "-i": "?val", "-o": "write", "-b": "val"}},
-    "xxd": {"ro": True, "pos": ["read", "write"], "handler": "decoder", "opts": {"-l": "val", "-s": "val", "-c": "val", "-g": "val", "-o": "val", "-n": "val", "-len": "val", "-seek": "val", "-cols": "val"}},
+    "xxd": {"ro": True, "pos": "read", "handler": "xxd"},
     "iconv": {"ro": True, "pos": "print", "opts": {"-f": "val", "-t": "val", "-o": "write", "--output": "write", "--from-code": "val", "--to-code": "val"}},
     "dos2unix|unix2dos|mac2unix|fromdos|todos": {"pos": "write", "when": [["-i|--info", {"ro": True, "pos": "read"}]]},
     "recode|detox|convmv": {"pos": ["val", "write"]},

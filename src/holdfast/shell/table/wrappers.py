@@ -51,7 +51,7 @@ TABLE = {
         "opts": {"-g": "val", "-n": "val", "-d": "val", "-u": "val", "-p": "val", "-l": "val", "-e": "val", "--reuid": "val", "--regid": "val", "-r": "val", "-t": "val", "-c": "val"},
         "when": [["opt~^--(?:clear-groups|reuid|inh-caps)", {"ro": False}], ["-p -n", {"ro": False, "risk": "caution", "why": "it changes a running process"}]],
     },
-    "setarch|linux32|linux64": {"pos": ["argv"], "ro": True, "handler": "setarch"},
+    "setarch|linux32|linux64|arch|i386|x86_64": {"pos": ["argv"], "ro": True, "handler": "setarch"},
     "capsh": {"pos": "text", "risk": "caution", "why": "it starts programs with other rights", "when": [["opt~^--(?:print|decode|has)", {"ro": True, "risk": "safe"}], ["arg~^==?$|^--$", {"risk": "dangerous", "why": "it starts a shell with other rights"}], ["opt~^--$", {"risk": "dangerous"}]]},
     "chroot": {"pos": ["val", "argv"], "flags": "elevated", "opts": {"-u": "val", "-g": "val"}, "risk": "caution", "why": "it runs inside another root", "when": [["n=1", {"risk": "dangerous", "why": "it opens a shell inside another root"}]]},
     "unshare|nsenter": {"pos": "argv", "flags": "elevated", "risk": "caution", "why": "it runs in other namespaces", "opts": {"-t": "val", "--target": "val", "-S": "val", "-G": "val", "--setuid": "val", "--map-user": "val", "-R": "val", "-w": "val"}, "when": [["n=0", {"risk": "dangerous", "why": "it opens a shell in other namespaces"}]]},
