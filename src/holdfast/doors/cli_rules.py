@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -14,6 +14,7 @@ from holdfast.doors.cli_rules_simulate import simulate_command
 from holdfast.doors.context import Context, pass_context
 from holdfast.doors.lazy_group import EXIT_PROBLEM, Failure
 from holdfast.doors.output import emit, json_option, moment, table, visible
+from holdfast.doors.rule_changes import own_rules, roles, rule_data, switch_templates, take_rule_away, template_data
 
 DOMAIN = click.Choice(DOMAINS)
 DECISION = click.Choice(["allow", "ask", "deny"])
@@ -58,7 +59,7 @@ def list_rules(context: Context, everything: bool, domain: str | None, as_json: 
     text = [*table(rows)] if rows else ["no rules of your own"]
     if hidden:
         text.append(f"and {hidden} built-in rules below these (holdfast rules list --all)")
-    emit([_rule_data(rule) for rule in shown], text, as_json)
+    emit([rule_data(rule) for rule in shown], text, as_json)
 
 
 @rules_group.command()
@@ -83,8 +84,8 @@ def add(context: Context, decision: str, domain: str, pattern: str, as_json: boo
         text.append(
             f"note: {_short(written.shadowed_by)} ({_place(written.shadowed_by)}) comes later and may still win"
         )
-    shadow = _rule_data(written.shadowed_by) if written.shadowed_by else None
-    emit({"added": written.changed, "rule": _rule_data(rule), "shadowedBy": shadow}, text, as_json)
+    shadow = rule_data(written.shadowed_by) if written.shadowed_by else None
+    emit({"added": written.changed, "rule": rule_data(rule), "shadowedBy": shadow}, text, as_json)
 
 
 @rules_group.command()
@@ -93,19 +94,15 @@ def add(context: Context, decision: str, domain: str, pattern: str, as_json: boo
 @pass_context
 def remove(context: Context, number: int, as_json: bool) -> None:
     """Remove the rule with this number, as `rules list` shows it."""
-    from holdfast.core.settings import RuleSetting
-    from holdfast.store.config_write import remove_rule
-
-    own = [rule for rule in context.config.rules if rule.source == str(context.config.path)]
+    own = own_rules(context.config)
     if number >= len(own):
         raise Failure(f"there is no rule {number}; `holdfast rules list` shows {len(own)} of your own")
     rule = own[number]
-    expected = RuleSetting(rule.domain, rule.pattern, rule.decision, rule.expires)
-    written = remove_rule(context.home.config, number, expected=expected)
+    written = take_rule_away(context.home.config, rule)
     text = f"removed: {_short(rule)}"
     if written.backup is not None:
         text += f"; the file as it was is kept in {written.backup}"
-    emit({"removed": _rule_data(rule), "backup": str(written.backup or "")}, text, as_json)
+    emit({"removed": rule_data(rule), "backup": str(written.backup or "")}, text, as_json)
 
 
 @rules_group.command("test")
@@ -155,14 +152,14 @@ def explain(context: Context, domain: str, what: str, as_json: bool) -> None:
     data: list[dict[str, Any]] = []
     text: list[str] = []
     for access, finding in decided(judged):
-        found = list(_roles(judged.rules_about(access), finding))
+        found = list(roles(judged.rules_about(access), finding))
         data.append(
             {
                 "domain": access.domain,
                 "target": str(access.target),
                 "decision": finding.decision,
                 "reason": finding.why.text(),
-                "rules": [{"role": role, **_rule_data(rule)} for role, rule in found],
+                "rules": [{"role": role, **rule_data(rule)} for role, rule in found],
             }
         )
         text.append(f"{visible(str(access.target))}: {finding.decision}")
@@ -188,28 +185,9 @@ def templates(context: Context, switch_on: str | None, switch_off: str | None, a
     for name in (switch_on, switch_off):
         if name is not None and name not in TEMPLATES:
             raise click.UsageError(f"no template {name!r}; known ones: {', '.join(sorted(TEMPLATES))}")
-    active = list(context.config.settings.runtime.permission.templates)
-    wanted = [name for name in active if name != switch_off]
-    if switch_on is not None and switch_on not in wanted:
-        wanted.append(switch_on)  # type: ignore[arg-type]
-    if wanted != active:
-        from holdfast.store.config_write import set_value
-
-        set_value(context.home.config, ("agents", "runtime", "permission", "templates"), wanted)
-    rows = [
-        ("on" if name in wanted else "off", name, _counted(len(template.rules)), template.about().text())
-        for name, template in TEMPLATES.items()
-    ]
-    data = [
-        {
-            "name": name,
-            "on": name in wanted,
-            "about": template.about().text(),
-            "rules": [_rule_data(rule) for rule in template.rules],
-        }
-        for name, template in TEMPLATES.items()
-    ]
-    emit(data, table(rows), as_json)
+    found = template_data(switch_templates(context.home.config, context.config, on=switch_on, off=switch_off))
+    rows = [("on" if t["on"] else "off", t["name"], _counted(len(t["rules"])), t["about"].text()) for t in found]
+    emit([{**template, "about": template["about"].text()} for template in found], table(rows), as_json)
 
 
 @click.command()
@@ -225,7 +203,7 @@ def why(context: Context, event: str, as_json: bool) -> None:
         raise Failure(f"nothing is recorded about {event!r}; `holdfast audit show` lists what is")
     from holdfast.doors.why import explanation
 
-    own = [rule for rule in context.config.rules if rule.source == str(context.config.path)]
+    own = own_rules(context.config)
     told = [explanation(entry, own) for entry in found]
     text = [line for number, one in enumerate(told) for line in (*([""] if number else []), *one.lines())]
     emit([one.to_dict() for one in told], text, as_json)
@@ -241,13 +219,6 @@ def _pattern(finding: Finding) -> str:
     return finding.rule.pattern if finding.rule else ""
 
 
-def _roles(rules: Sequence[Rule], finding: Finding) -> Iterator[tuple[str, Rule]]:
-    """A rule that matches but does not count (expired, or for proven commands only) stands above the deciding one."""
-    position = next((i for i, rule in enumerate(rules) if rule.ref() == finding.rule), -1)
-    for i, rule in enumerate(rules):
-        yield ("decides" if i == position else "does not count" if i < position else "shadowed"), rule
-
-
 def _counted(rules: int) -> str:
     return "1 rule" if rules == 1 else f"{rules} rules"
 
@@ -258,12 +229,3 @@ def _place(rule: Rule) -> str:
 
 def _short(rule: Rule) -> str:
     return f"{rule.decision} {rule.domain} {visible(rule.pattern)}"
-
-
-def _rule_data(rule: Rule) -> dict[str, Any]:
-    data = rule.ref().to_dict()
-    if rule.expires is not None:
-        data["expires"] = rule.expires
-    if rule.only:
-        data["only"] = rule.only
-    return data

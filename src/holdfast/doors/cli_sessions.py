@@ -84,7 +84,7 @@ def show(context: Context, session: str, as_json: bool) -> None:
     """Show one session: its place, its state, its digest, and whether its archive is what was written."""
     from holdfast.chain.digest_text import digest_text
     from holdfast.doors.output import table
-    from holdfast.doors.session_rows import fill, find_session
+    from holdfast.doors.session_rows import archive_state, fill, find_session
 
     with _opened(context) as (control, chain):
         row = find_session(control.store, session)
@@ -92,7 +92,7 @@ def show(context: Context, session: str, as_json: bool) -> None:
         data = _plain(recall, row)
         digest = chain.digests.of(row)
         data["digest"] = digest.to_dict()
-        data["archive"] = _archive_state(chain, row)
+        data["archive"] = archive_state(chain, row)
         text = [
             *table(
                 [
@@ -103,7 +103,7 @@ def show(context: Context, session: str, as_json: bool) -> None:
                     ("state", f"{row.state} {row.seal_reason}".strip()),
                     *([("mark", row.seal_mark)] if row.seal_mark else []),
                     ("fill", f"{fill(data)} of {data['window'] or 'an unknown window'}"),
-                    ("archive", data["archive"]["state"]),
+                    ("archive", _archive_words(data["archive"], row)),
                 ]
             ),
             "",
@@ -112,17 +112,10 @@ def show(context: Context, session: str, as_json: bool) -> None:
         emit(data, text, as_json)
 
 
-def _archive_state(chain: Chain, row: Session) -> dict[str, Any]:
-    from holdfast.chain.archive import ArchiveError
-
-    known = chain.archive.archived(row.id.session)
-    if known is None:
-        return {"state": "none yet" if row.state != "sealed" else "none"}
-    try:
-        chain.archive.verify(row.id)
-    except ArchiveError as error:
-        return {"state": f"damaged: {error}", "file": str(known.file), "sha256": known.sha256}
-    return {"state": f"verified, {known.file}", "file": str(known.file), "sha256": known.sha256, "events": known.events}
+def _archive_words(state: dict[str, Any], row: Session) -> str:
+    if state["state"] == "none":
+        return "none" if row.state == "sealed" else "none yet"
+    return f"verified, {state['file']}" if state["state"] == "verified" else f"damaged: {state['problem']}"
 
 
 @sessions_group.command()

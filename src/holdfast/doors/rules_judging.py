@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from holdfast.control import folds_case, rules_in_force
 from holdfast.core.events import ToolCall, ToolCalling
 from holdfast.core.keys import SessionId, SessionKey
 from holdfast.core.patterns import Rule
-from holdfast.core.policy import EMPTY
+from holdfast.core.policy import EMPTY, Policy
 from holdfast.core.targets import SCHEMES, Access, Domain, Target, Vault, Verb
 from holdfast.core.tools import NEUTRAL_TOOLS
 from holdfast.core.verdict import Finding, Merged, merge
@@ -60,7 +60,17 @@ class Judged:
 def judge(context: Context, domain: Domain, what: str, mode: str = "agent") -> Judged:
     """What the rules in force say about a path, command, address, query or tool."""
     index = rules_in_force(context.config, context.home)
-    call = _call(context, domain, what)
+    protected = standard_protection(home=os.path.realpath(context.home.root), user_home=os.path.realpath(Path.home()))
+    policies = (HardLimitsPolicy(protected), PermissionPolicy(index, fold_case=folds_case(context.home.root)))
+    try:
+        call = call_about(domain, what, lambda call: _examiner(context).examine(call), str(Path.cwd()))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    return judge_call(call, policies, index, mode)
+
+
+def judge_call(call: ToolCall, policies: Iterable[Policy], index: RuleIndex, mode: str = "agent") -> Judged:
+    """What policies say about a call that was examined; nothing is run and nothing recorded."""
     event = ToolCalling(
         id="test",
         at=time.time(),
@@ -68,25 +78,20 @@ def judge(context: Context, domain: Domain, what: str, mode: str = "agent") -> J
         mode="full_access" if mode == "full_access" else "agent",
         call=call,
     )
-    protected = standard_protection(home=os.path.realpath(context.home.root), user_home=os.path.realpath(Path.home()))
-    verdicts = [
-        HardLimitsPolicy(protected).decide(event, EMPTY)[0],
-        PermissionPolicy(index, fold_case=folds_case(context.home.root)).decide(event, EMPTY)[0],
-    ]
-    return Judged(call, merge(verdicts, event.mode), index)
+    return Judged(call, merge([policy.decide(event, EMPTY)[0] for policy in policies], event.mode), index)
 
 
-def _call(context: Context, domain: Domain, what: str) -> ToolCall:
+def call_about(domain: Domain, what: str, examine: Callable[[ToolCall], ToolCall], cwd: str) -> ToolCall:
+    """The call that a question about a target stands for; raises `ValueError` when it names none."""
     scheme, colon, _ = what.partition(":")
     if domain == "mcp" or (colon and scheme in SCHEMES and scheme != "shell"):
         target = Target.parse(what if colon and scheme in SCHEMES else f"mcp:{what}")
         if domain == "mcp" and "/" not in target.value:
-            raise click.UsageError(f"{what!r} names no tool; write SERVER/TOOL")
+            raise ValueError(f"{what!r} names no tool; write SERVER/TOOL")
         return ToolCall("test", domain, domain=domain, accesses=(Access(domain, target, _VERB_OF[domain]),))
     tool, key = _TOOL_OF[domain]
     text = what.removeprefix("shell:") if domain == "bash" else what
-    call = ToolCall("test", tool, {key: text}, cwd=str(Path.cwd()))
-    return _examiner(context).examine(call)
+    return examine(ToolCall("test", tool, {key: text}, cwd=cwd))
 
 
 def _examiner(context: Context) -> Examiner:

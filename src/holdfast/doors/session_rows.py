@@ -61,6 +61,22 @@ def hand_over(chain: Chain, row: Session, *, by: str) -> tuple[Sealing | None, P
     return sealing, chain.preview(row)
 
 
+def archive_state(chain: Chain, row: Session) -> dict[str, Any]:
+    """Whether a session has an archive, and whether that is still what was written."""
+    from holdfast.chain.archive import ArchiveError
+
+    known = chain.archive.archived(row.id.session)
+    state = {"state": "none", "file": "", "sha256": "", "events": 0, "problem": ""}
+    if known is None:
+        return state
+    state.update(state="verified", file=str(known.file), sha256=known.sha256, events=known.events)
+    try:
+        chain.archive.verify(row.id)
+    except ArchiveError as error:
+        state.update(state="damaged", problem=str(error))
+    return state
+
+
 def _only(found: Sequence[Session], text: str, what: str, names: Iterable[str]) -> Session:
     if len(found) == 1:
         return found[0]
