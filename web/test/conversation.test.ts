@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AssistantItem, ThreadState, ToolItem, TurnEvent, UserItem } from '../src/api/live'
+import { earlier, happened, liveRows, opened, recorded, recordRows, toolState, type Conversation } from '../src/chat/conversation'
+
+const base = { session: 's1', no: 1, at: 1, invocation: 'i1', subagent: '', superseded: false }
+const user = (key: string, more: Partial<UserItem> = {}): UserItem => ({ ...base, kind: 'user', key, id: key, text: key, typed: true, ...more })
+const reply = (key: string, text: string): AssistantItem => ({ ...base, kind: 'assistant', key, text, reasoning: '' })
+const call = (callId: string, state: ToolItem['state'], more: Partial<ToolItem> = {}): ToolItem => ({
+  ...base, kind: 'tool', key: `t-${callId}`, callId, tool: 'bash', input: {}, what: { kind: 'command', text: 'ls', path: '' }, state,
+  approval: '', output: '', exitCode: null, durationMs: null, reason: '', truncated: null, ...more,
+})
+const place = { thread: 't', agent: 'main', session: 's1' }
+type Loose = TurnEvent extends infer E ? (E extends TurnEvent ? Omit<E, keyof typeof place> : never) : never
+
+function start(items: Conversation['items'] = []): Conversation {
+  const state = { thread: 't', busy: false, live: null, queue: [], health: null, eventNo: 5 } as unknown as ThreadState
+  return opened(state, { items: [...items], before: null, eventNo: 5 })
+}
+const run = (from: Conversation, ...events: Loose[]): Conversation =>
+  events.reduce((now, event, index) => happened(now, { ...place, ...event } as TurnEvent, 100, index + 6), from)
+const kinds = (now: Conversation) => [...recordRows(now.items, now.tools), ...liveRows(now)].map((row) => row.kind)
+
+test('a reply streams, settles, and gives way to its record without being shown twice', () => {
+  let now = run(start([user('u')]), { kind: 'turn_started', invocation: 'i', text: 'u', typed: true })
+  assert.deepEqual(kinds(now), ['item', 'thinking'])
+  now = run(now, { kind: 'text_delta', text: 'Hello ' }, { kind: 'text_delta', text: 'there' })
+  assert.equal(now.text, 'Hello there')
+  assert.deepEqual(kinds(now), ['item', 'reply'])
+  now = run(now, { kind: 'replied', text: 'Hello there' })
+  assert.deepEqual(kinds(now), ['item', 'reply', 'thinking'])
+  now = recorded(now, reply('a', 'Hello there'))
+  assert.deepEqual(kinds(now), ['item', 'item', 'thinking'])
+  now = run(now, { kind: 'turn_ended', invocation: 'i', reason: 'done', text: '', problem: '' })
+  assert.deepEqual(kinds(now), ['item', 'item'])
+  assert.equal(now.running, false)
+})
+
+test('the record may come before the live event', () => {
+  let now = run(start(), { kind: 'text_delta', text: 'Done.' })
+  now = recorded(now, reply('a', 'Done.'))
+  assert.equal(now.text, '')
+  now = run(now, { kind: 'replied', text: 'Done.' })
+  assert.deepEqual(now.settling, [])
+})
+
+test('a reply that broke off does not count', () => {
+  const now = run(start(), { kind: 'text_delta', text: 'half' }, { kind: 'text_reset' }, { kind: 'text_delta', text: 'whole' })
+  assert.equal(now.text, 'whole')
+})
+
+test('a call goes through its states, and the record wins', () => {
+  let now = run(start(), { kind: 'tool_preparing', callId: 'c', tool: 'bash', input: {} })
+  assert.equal(toolState(null, now.tools.get('c')!), 'preparing')
+  now = run(now, { kind: 'tool_waiting', callId: 'c', tool: 'bash', approval: 'ap' })
+  now = recorded(now, call('c', 'waiting', { approval: 'ap' }))
+  assert.deepEqual(kinds(now), ['item'])
+  now = run(now, { kind: 'tool_answered', callId: 'c', tool: 'bash', approval: 'ap', status: 'answered', answer: 'once' })
+  assert.equal(toolState(now.items[0] as ToolItem, now.tools.get('c')!), 'running')
+  now = run(now, { kind: 'tool_progress', callId: 'c', tool: 'bash', text: 'line 1\n' }, { kind: 'tool_progress', callId: 'c', tool: 'bash', text: 'line 2\n' })
+  assert.equal(now.tools.get('c')!.progress, 'line 1\nline 2\n')
+  now = recorded(now, call('c', 'done', { output: 'line 1\nline 2' }))
+  assert.equal(now.tools.size, 0)
+  assert.equal(now.items.length, 1)
+  now = run(now, { kind: 'tool_done', callId: 'c', tool: 'bash', output: '', failed: true, exitCode: 1, durationMs: 1, fullOutput: '' })
+  assert.equal(toolState(now.items[0] as ToolItem, now.tools.get('c') ?? null), 'done')
+})
+
+test('a denied answer, an expired question and a failure are told apart', () => {
+  const waiting = run(start(), { kind: 'tool_waiting', callId: 'c', tool: 'bash', approval: 'ap' })
+  const state = (event: Loose) => run(waiting, event).tools.get('c')!.state
+  assert.equal(state({ kind: 'tool_answered', callId: 'c', tool: 'bash', approval: 'ap', status: 'answered', answer: 'deny' }), 'denied')
+  assert.equal(state({ kind: 'tool_answered', callId: 'c', tool: 'bash', approval: 'ap', status: 'expired', answer: null }), 'denied')
+  assert.equal(state({ kind: 'tool_answered', callId: 'c', tool: 'bash', approval: 'ap', status: 'answered', answer: 'always' }), 'running')
+  assert.equal(state({ kind: 'tool_done', callId: 'c', tool: 'bash', output: 'no', failed: true, exitCode: 2, durationMs: 3, fullOutput: '' }), 'failed')
+})
+
+test('what a run leaves behind ends with it; an open question stays', () => {
+  let now = run(start(), { kind: 'tool_running', callId: 'a', tool: 'bash', input: {} }, { kind: 'tool_waiting', callId: 'b', tool: 'bash', approval: 'x' }, { kind: 'compaction_started' })
+  now = run(now, { kind: 'turn_ended', invocation: 'i', reason: 'stopped', text: '', problem: '' })
+  assert.deepEqual([...now.tools.keys()], ['b'])
+  assert.equal(now.compacting, false)
+})
+
+test('words of a sub-agent are not mixed into the reply; its calls are shown', () => {
+  const now = run(start(), { kind: 'text_delta', text: 'inner', subagent: 'helper' }, { kind: 'tool_running', callId: 's', tool: 'read', input: {}, subagent: 'helper' })
+  assert.equal(now.text, '')
+  assert.ok(now.tools.has('s'))
+})
+
+test('an earlier page goes in front, once', () => {
+  const now = earlier(start([user('c'), user('d')]), { items: [user('a'), user('b'), user('c')], before: 'p1', eventNo: 9 })
+  assert.deepEqual(now.items.map((item) => item.key), ['a', 'b', 'c', 'd'])
+  assert.equal(now.before, 'p1')
+})
+
+test('what an edit replaced is one folded row', () => {
+  const rows = recordRows([user('a', { superseded: true }), user('b', { superseded: true }), user('c')], new Map())
+  assert.deepEqual(rows.map((row) => row.kind), ['replaced', 'item'])
+  assert.equal(rows[0]!.kind === 'replaced' && rows[0]!.items.length, 2)
+})
+
+test('a problem, a notice and a pause are shown below the record', () => {
+  let now = run(start(), { kind: 'notice', text: 'careful' }, { kind: 'problem', code: 'no_key', text: 'No key.', nextStep: 'Set one.' })
+  now = run(now, { kind: 'retry_in', seconds: 5, attempt: 1, why: 'busy' })
+  assert.deepEqual(kinds(now), ['retry', 'note', 'note'])
+  assert.equal(run(now, { kind: 'text_delta', text: 'x' }).retry, null)
+})
+
+test('ten thousand items and a stream of deltas stay quick', () => {
+  let now = start(Array.from({ length: 10_000 }, (_, index) => user(`u${index}`)))
+  for (let index = 0; index < 500; index += 1) now = happened(now, { ...place, kind: 'text_delta', text: 'word ' }, 1, index)
+  now = recorded(now, user('u9999', { text: 'changed' }))
+  assert.equal(now.items.length, 10_000)
+  assert.equal((now.items.at(-1) as UserItem).text, 'changed')
+  assert.equal(now.text.length, 2500)
+})
