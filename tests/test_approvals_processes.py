@@ -117,3 +117,44 @@ def test_PE6_whoever_waits_hears_the_answer_that_another_connection_gave(home):
     assert {(one.status, one.answer, one.answered_by) for one in heard} == {("answered", "once", "the page")}
     elsewhere.close()
     control.close()
+
+
+@pytest.mark.parametrize("moment", ["before", "rule"])
+def test_PE6_an_answer_and_its_record_are_there_together_or_not_at_all(home, moment):
+    """Whoever answers may die at any time; what counts is on record, and what is not on record does not count."""
+    control = open_with_session(home)
+    event, question = ask(control, 1)
+    program = Path(__file__).with_name("crashing_answer.py")
+    died = subprocess.run([sys.executable, str(program), str(home.root), question, moment], timeout=60, check=False)
+    assert died.returncode == 9
+    kept = control.approvals.get(question)
+    recorded = [record.data for record in control.store.events(event.where.session, kinds=("approval_answered",))]
+    audited = [entry for entry in control.store.audit() if entry.get("approval") == question and "answer" in entry]
+    if moment == "before":
+        assert (kept.status, recorded, audited) == ("pending", [], [])
+        control.approvals.answer(question, "deny", by="bob")
+        assert not control.plane.handle(event).allowed
+    else:
+        assert (kept.status, kept.answered_by) == ("answered", "ada")
+        assert [data["approval"] for data in recorded] == [question]
+        assert len(audited) == 1
+        assert control.plane.handle(event).allowed
+        assert ask(control, 2)  # no rule was written, so the next one is asked about
+    assert control.store.verify_audit().problems == ()
+    control.close()
+
+
+def test_PE6_a_question_of_a_sealed_session_can_be_answered_and_the_audit_says_so(home):
+    control = open_with_session(home)
+    event, question = ask(control, 1)
+    where = event.where
+    session = control.store.session(where.session)
+    control.store.update_session(where.session, session.version, state="sealed")
+    before = len(control.store.events(where.session))
+    control.approvals.answer(question, "once", by="ada")
+    assert control.approvals.get(question).answered_by == "ada"
+    assert len(control.store.events(where.session)) == before
+    assert [entry["answer"] for entry in control.store.audit() if "answer" in entry] == ["once"]
+    with pytest.raises(AlreadyDecided):
+        control.approvals.answer(question, "deny", by="bob")
+    control.close()

@@ -341,6 +341,9 @@ def test_PE7_a_rule_that_cannot_be_written_is_said_and_counts_once(store, clock)
     answered = approvals_of(plane, clock, write_rule=fails).answer(outcome.approval, "always", by="ada")
     assert "read-only" in answered.problem
     assert plane.handle(event).allowed
+    *_, last = store.audit()
+    assert last["what"] == "rule_not_written"
+    assert "read-only" in last["message"]
 
 
 def test_PE7_without_a_proposal_only_once_is_possible(store, clock):

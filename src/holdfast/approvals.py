@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from holdfast.audit_entries import audit_entries
 from holdfast.core.events import Answer, ApprovalAnswered, ModeChanged
 from holdfast.core.keys import SessionId
+from holdfast.core.outcome import Outcome
 from holdfast.core.patterns import PatternError, Rule
 from holdfast.core.targets import Domain
 from holdfast.plane import Plane
 from holdfast.rule_index import RuleIndex
-from holdfast.store.interface import AlreadyDecided, Approval, StoreError
+from holdfast.store.interface import AlreadyDecided, Approval, Change, StoreError
 
 A_WHILE = 30 * 60.0
 _POLL_SECONDS = 0.02
@@ -76,39 +78,50 @@ class Approvals:
         if approval.deadline is not None and now > approval.deadline:
             raise AlreadyDecided(self._store.settle_approval(approval_id, status="expired", at=now))
         chosen = self._chosen(approval, answer, rule, now)
-        settled = self._store.settle_approval(
-            approval_id,
+        settled = replace(
+            approval,
             status="answered",
-            at=now,
             answer=answer,
-            by=by,
+            answered_at=now,
+            answered_by=by,
             message=message,
             rule={"rules": [_plain(one) for one in chosen]} if chosen else None,
         )
-        problem = ""
-        if answer == "always":
-            try:
-                chosen = tuple(self._write_rule(one) for one in chosen)
-            except Exception as error:  # the answer stands; only its permanence failed, and the person is told
-                chosen, problem = (), f"approved once; the rule was not written: {error}"
-        self._plane.handle(
-            ApprovalAnswered(
-                id=self._new_id(),
-                at=now,
-                where=approval.where,
-                invocation=approval.invocation,
-                approval=approval_id,
-                call_id=approval.call_id,
-                answer=answer,
-                by=by,
-                message=message,
-                policy=approval.policy,
-                rules=chosen,
-            )
+        event = ApprovalAnswered(
+            id=self._new_id(),
+            at=now,
+            where=approval.where,
+            invocation=approval.invocation,
+            approval=approval_id,
+            call_id=approval.call_id,
+            answer=answer,
+            by=by,
+            message=message,
+            policy=approval.policy,
+            rules=chosen,
         )
+        self._plane.record_answer(event, settled)
+        # Only now: a rule that nobody is on record for would be worse than one that is asked about again.
+        problem = self._made_permanent(event) if answer == "always" else ""
         if approval.policy == "modes" and answer == "deny":
             self._back_to_agent(approval, by, now)
         return Answered(settled, problem)
+
+    def _made_permanent(self, event: ApprovalAnswered) -> str:
+        """Write the rules of an `always`; why it counted only once, in words and in the audit."""
+        try:
+            for rule in event.rules:
+                self._write_rule(rule)
+        except Exception as error:
+            why = f"approved once; the rule was not written: {error}"
+            entry = {
+                **audit_entries(replace(event, rules=()), Outcome("allow", event.id))[0],
+                "what": "rule_not_written",
+                "message": why,
+            }
+            self._store.commit(Change(event.where, audit=(entry,)))
+            return why
+        return ""
 
     def _back_to_agent(self, approval: Approval, by: str, now: float) -> None:
         """Full access that nobody confirmed is no full access (MO1)."""

@@ -11,6 +11,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -147,9 +148,8 @@ class Plane:
             raise ValueError(
                 f"{[event.kind for event in events]} cannot be one step: reports of one agent, then one event"
             )
-        turn = self._one_at_a_time[hash((last.where.session, last.where.subagent)) % len(self._one_at_a_time)]
         try:
-            with turn:
+            with self._turn_of(last.where):
                 return self._handle(events)
         except SealedError:
             sealed = Finding("plane", "deny", SEALED(), hard=True)
@@ -157,7 +157,20 @@ class Plane:
         except Exception as error:
             return tuple(self._own_failure(event, "the control plane", error) for event in events)
 
-    def _handle(self, given: Sequence[Event]) -> tuple[Outcome, ...]:
+    def record_answer(self, event: ev.ApprovalAnswered, settled: Approval) -> None:
+        """An answer with its event and its audit, and the question it settles, in one step; raises `AlreadyDecided`."""
+        try:
+            with self._turn_of(event.where):
+                self._handle((event,), settled)
+        except SealedError:
+            # Nothing is added to a sealed session, but its question is answered and the audit says by whom.
+            said = audit_entries(event, Outcome("allow", event.id))
+            self.store.commit(Change(event.where, audit=said, settle=settled))
+
+    def _turn_of(self, where: SessionId) -> AbstractContextManager[bool]:
+        return self._one_at_a_time[hash((where.session, where.subagent)) % len(self._one_at_a_time)]
+
+    def _handle(self, given: Sequence[Event], settle: Approval | None = None) -> tuple[Outcome, ...]:
         where = given[-1].where
         session = self.store.session(where.session)
         vault = session.vault if session else ""
@@ -170,7 +183,7 @@ class Plane:
             if known is not None:
                 return (*self._handle(events[:-1]), known) if len(events) > 1 else (known,)
             try:
-                return self._decide(events, vault)
+                return self._decide(events, vault, settle)
             except StateConflict:
                 continue
         raise StoreError(f"the state of session {where.session!r} changed {_CONFLICT_TRIES} times in a row")
@@ -198,7 +211,7 @@ class Plane:
 
     # deciding
 
-    def _decide(self, events: Sequence[Event], vault: str) -> tuple[Outcome, ...]:
+    def _decide(self, events: Sequence[Event], vault: str, settle: Approval | None) -> tuple[Outcome, ...]:
         where = events[-1].where
         row = self._state(where)
         states = dict(row.data)
@@ -213,7 +226,8 @@ class Plane:
                 remember=steps[-1].remember,
                 approvals=tuple(approval for step in steps for approval in step.approvals),
                 audit=tuple(entry for step in steps for entry in step.audit),
-                at_leisure=all(map(_is_a_report, events, steps)),
+                settle=settle,
+                at_leisure=settle is None and all(map(_is_a_report, events, steps)),
             )
         )
         return tuple(self._settled(event, step, vault) for event, step in zip(events, steps, strict=True))

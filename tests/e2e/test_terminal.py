@@ -264,6 +264,18 @@ def test_PE8_yes_safe_lets_pass_what_is_proven_to_change_nothing(place):
     assert not (place / "vault" / "made").exists()
 
 
+def test_PE8_yes_safe_needs_nobody_there_and_hands_out_no_secret(place):
+    (place / "vault" / ".env").write_text("KEY=hushhush\n")
+    (place / "outside.txt").write_text("not of this project\n")
+    assert "notes.txt" in holdfast(place, "run", "--yes-safe", "run `ls -la`").stdout
+    for command in ("touch made", "cat .env", "cat ../outside.txt"):
+        done = holdfast(place, "run", "--yes-safe", f"run `{command}`", code=6)
+        assert "Nobody can be asked" in done.stderr
+        assert "hushhush" not in done.stdout
+        assert "not of this" not in done.stdout
+    assert not (place / "vault" / "made").exists()
+
+
 def test_PE6_a_parked_run_is_resumed_with_its_question(place):
     holdfast(place, "run", "--park", "run `touch made`", code=7)
     holdfast(place, "run", "--park", "--resume", code=7)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,14 @@ def chat_from_lines(wanted: Wanted, lines: Iterable[str], language: Language) ->
 
 def run_script(wanted: Wanted, script: Script, language: Language) -> int:
     return asyncio.run(_Runner(wanted, script, language).run())
+
+
+def _is_safe(question: Mapping[str, Any]) -> bool:
+    """A command that changes nothing, asked about only because it is one: not for a file that it would read."""
+    reading = question.get("reading") or {}
+    asked = [finding.get("rule") or {} for finding in question.get("findings") or () if finding["decision"] == "ask"]
+    proven = bool(reading.get("read_only")) and not reading.get("unknown")
+    return proven and all(rule.get("domain") == "bash" for rule in asked)
 
 
 class _Runner:
@@ -145,12 +153,10 @@ class _Runner:
             self._engine.conversation.leave()
 
     def _by_itself(self, approval: Approval) -> str | None:
-        """`--yes-safe`: only what is proven to change nothing."""
-        reading = approval.question.get("reading") or {}
-        only_reads = all(access.get("domain") == "read" for access in approval.question.get("accesses") or ())
-        read_only = bool(reading.get("read_only")) and not reading.get("unknown")
-        safe = approval.policy == "permission" and (read_only or (only_reads and not reading))
-        return "once" if safe else None
+        """`--yes-safe`: only what is proven to change nothing; the rest is asked, or denied where nobody can be."""
+        if approval.policy == "permission" and _is_safe(approval.question):
+            return "once"
+        return None if self._script.ask or self._script.park else "deny"
 
     def _ask(self, approval: Approval) -> None:
         """A question at the terminal, by letter and Enter."""

@@ -73,7 +73,7 @@ def _at_terminal(context: Context, wanted: dict[str, Any]) -> int:
 @click.command()
 @click.argument("message", nargs=-1, required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per event, the last one is turn_ended.")
-@click.option("--yes-safe", is_flag=True, help="Answer questions about calls that are known to change nothing.")
+@click.option("--yes-safe", is_flag=True, help="Allow commands that are proven to change nothing and to read no secret.")
 @click.option("--deny-asks", is_flag=True, help="Deny whatever would be asked (the default without a terminal).")
 @click.option("--park", is_flag=True, help="Leave the run at a question and exit with 7; --resume goes on later.")
 @_shared
@@ -97,6 +97,8 @@ def run(
     Exit codes: 0 finished; 1 the run failed; 6 finished, but something was refused;
     7 it waits for an answer (--park); 130 interrupted.
     """
+    from dataclasses import replace
+
     from holdfast.doors.chat_script import Script, run_script
 
     _choose_profile(context, profile)
@@ -110,7 +112,10 @@ def run(
     wanted = _wanted(
         context, {"thread": thread, "resume": resume, "model": model, "agent": agent}, interactive=interactive
     )
-    script = Script(text.strip(), as_json=as_json, yes_safe=yes_safe, park=park, ask=interactive and not park)
+    asked = wanted.interactive  # a person, not only the flag
+    if yes_safe:
+        wanted = replace(wanted, interactive=True)
+    script = Script(text.strip(), as_json=as_json, yes_safe=yes_safe, park=park and asked, ask=asked and not park)
     code = run_script(wanted, script, language(context))
     if code:
         raise click.exceptions.Exit(code)

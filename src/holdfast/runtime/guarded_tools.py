@@ -29,7 +29,7 @@ from holdfast.runtime.ui_events import (
     ToolRunning,
     ToolWaiting,
 )
-from holdfast.runtime.waiting import answer_quietly, decided
+from holdfast.runtime.waiting import answer_alone, decided
 from holdfast.store.interface import Approval, Change
 
 UNCERTAIN_POLICY = "interrupted"
@@ -127,14 +127,14 @@ class GuardedTools:
 
     async def _decided(self, call: ToolCall, approval_id: str) -> Approval:
         scene = self.scene
-        store, approvals = scene.control.store, scene.control.approvals
+        store = scene.control.store
         approval = await scene.judge.do(store.approval, approval_id)
-        if approval is not None and approval.status == "pending":
-            own = scene.answer_by_itself(approval)
-            if own is not None:
-                await scene.judge.do(lambda: answer_quietly(approvals, approval_id, own, by="command line"))
-            else:
-                scene.emit(ToolWaiting(call_id=call.id, tool=call.tool, approval=approval))
+        if (
+            approval is not None
+            and approval.status == "pending"
+            and not await scene.judge.do(answer_alone, scene, approval)
+        ):
+            scene.emit(ToolWaiting(call_id=call.id, tool=call.tool, approval=approval))
         settled = await decided(approval_id, store, scene.judge)
         scene.emit(ToolAnswered(call_id=call.id, tool=call.tool, approval=settled))
         return settled

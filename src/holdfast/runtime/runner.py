@@ -33,9 +33,10 @@ from holdfast.runtime.model_shelf import ModelShelf
 from holdfast.runtime.scene import Scene, for_the_model
 from holdfast.runtime.threads import next_session
 from holdfast.runtime.tool import Tool, ToolContext
+from holdfast.runtime.tools.bash_jobs import end_session, running_jobs
 from holdfast.runtime.trouble import Trouble
 from holdfast.runtime.ui_events import Notice, Problem, ToolAnswered, ToolWaiting, TurnEnded, Watch
-from holdfast.runtime.waiting import decided
+from holdfast.runtime.waiting import answer_alone, decided
 from holdfast.store.interface import SealedError, Session, StateConflict
 
 LET_GO_SECONDS = 10.0
@@ -47,6 +48,11 @@ QUEUED = Phrase(
     "runtime.queued",
     "A run is under way; your message is queued and will be taken next.",
     "当前有运行正在进行；你的消息已排队，随后处理。",
+)
+JOBS_ENDED = Phrase(
+    "runtime.jobs_ended",
+    "The session is over, and with it what still ran in the background: {commands}",
+    "会话已结束，后台仍在运行的命令也随之结束：{commands}",
 )
 
 
@@ -198,6 +204,7 @@ class Conversation:
             self._stopping = True
             self._task.cancel()
             await asyncio.wait([self._task], timeout=10)
+        await self._end_jobs()
         await self.models.close()
         self._judge.close()
 
@@ -286,7 +293,8 @@ class Conversation:
         for approval in await self._judge.do(lambda: store.approvals(status="pending", session=self.where.session)):
             if approval.policy != "modes":
                 continue
-            scene.emit(ToolWaiting(call_id=approval.call_id, tool=approval.tool, approval=approval))
+            if not await self._judge.do(answer_alone, scene, approval):
+                scene.emit(ToolWaiting(call_id=approval.call_id, tool=approval.tool, approval=approval))
             settled = await decided(approval.id, store, self._judge)
             scene.emit(ToolAnswered(call_id=approval.call_id, tool=approval.tool, approval=settled))
 
@@ -334,11 +342,25 @@ class Conversation:
             return
         vault, cwd = Path(self._session.vault), Path(self._session.cwd)
         name = self.models.choice().name
-        self._session = await self._judge.do(
-            lambda: next_session(self._control, self.where.key, vault, cwd, model=name)
-        )
+        opened = await self._judge.do(lambda: next_session(self._control, self.where.key, vault, cwd, model=name))
+        ended = await self._end_jobs()  # while `where` is still the session that is over
+        self._session = opened
         self._ledger = Ledger(self._control.store, self._session.id, self.models.choice)
         await self.start()
+        self._bootstrap = "\n\n".join(text for text in (self._bootstrap, ended) if text)
+
+    async def _end_jobs(self) -> str:
+        """No command in the background outlives its session, and none ends unnoticed."""
+        scene = self._scene()
+        commands = [job.command for job in running_jobs(self._memory)]
+        await asyncio.to_thread(end_session, scene.tool_context())
+        if not commands:
+            return ""
+        text = JOBS_ENDED(commands="; ".join(" ".join(command.split())[:80] for command in commands)).text(
+            scene.language
+        )
+        scene.emit(Notice(text=text))
+        return text
 
     # parts
 

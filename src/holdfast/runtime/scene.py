@@ -34,7 +34,7 @@ class Scene:
     memory: dict[str, Any] = field(default_factory=dict)
     """Shared by all tools of a session for as long as its process lives."""
     answer_by_itself: Callable[[Any], str | None] = lambda approval: None
-    """Lets a script answer what it may (`--yes-safe`): `once`, `deny`, or None to ask a person."""
+    """Lets a script answer what it may (`--yes-safe`): `once`, `deny` (nobody is there), or None to ask a person."""
 
     in_flight: set[asyncio.Task[Any]] = field(default_factory=set)
     """Calls that are under way, shared with sub-agents: a turn is not over before they have let go."""

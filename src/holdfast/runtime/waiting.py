@@ -7,9 +7,12 @@ while it waits finds the question, or its answer, when it is taken up again.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
-from holdfast.approvals import Approvals
+from holdfast.core.events import Answer
+from holdfast.core.verdict import UNATTENDED
 from holdfast.runtime.judge import Judge
+from holdfast.runtime.scene import Scene
 from holdfast.store.interface import AlreadyDecided, Approval, Store, StoreError
 
 POLL_SECONDS = 0.05
@@ -30,9 +33,13 @@ async def decided(approval_id: str, store: Store, judge: Judge) -> Approval:
         await asyncio.sleep(POLL_SECONDS)
 
 
-def answer_quietly(approvals: Approvals, approval_id: str, answer: str, *, by: str, message: str = "") -> None:
-    """Answer, unless somebody else was first."""
-    try:
-        approvals.answer(approval_id, "deny" if answer == "deny" else "once", by=by, message=message)
-    except AlreadyDecided:
-        return
+def answer_alone(scene: Scene, approval: Approval) -> bool:
+    """Answer what a script may answer by itself; False when a person is to be asked."""
+    answer = scene.answer_by_itself(approval)
+    if answer is None:
+        return False
+    message = UNATTENDED().text(scene.language) if answer == "deny" else ""
+    with contextlib.suppress(AlreadyDecided):  # somebody else was first
+        chosen: Answer = "deny" if answer == "deny" else "once"
+        scene.control.approvals.answer(approval.id, chosen, by="command line", message=message)
+    return True

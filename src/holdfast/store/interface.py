@@ -128,6 +128,8 @@ class Change:
     approvals: tuple[Approval, ...] = ()
     audit: tuple[Mapping[str, Any], ...] = ()
     """Audit entries without their chain fields; the store chains them."""
+    settle: Approval | None = None
+    """A question as its answer leaves it; `AlreadyDecided` when it is no longer pending. Also in a sealed session."""
     at_leisure: bool = False
     """Nothing rests on it: a crash of the process loses nothing, but a power cut before the next step may."""
 

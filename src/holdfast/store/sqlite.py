@@ -158,6 +158,8 @@ class SqliteStore:
         events = row_writes.write_events(connection, session, change.events)
         for approval in change.approvals:
             row_writes.write_approval(connection, session, approval)
+        if change.settle is not None:
+            _settle(connection, change.settle)
         appended = self._audit.append(connection, change.where.session, change.audit) if change.audit else None
         return Committed(events, version), appended
 
@@ -282,15 +284,10 @@ class SqliteStore:
             known = _approval(connection, approval_id)
             if known is None:
                 raise StoreError(f"no approval {approval_id!r}; `holdfast approvals list` shows the open ones")
-            if known.status != "pending":
-                raise AlreadyDecided(known)
             settled = replace(
                 known, status=status, answer=answer, answered_at=at, answered_by=by, message=message, rule=rule
             )
-            names = ("status", "answer", "answered_at", "answered_by", "message", "rule")
-            values = [rows.approval_value(name, getattr(settled, name)) for name in names]
-            settings = ", ".join(f"{name} = ?" for name in names)
-            connection.execute(f"UPDATE approvals SET {settings} WHERE id = ?", [*values, approval_id])
+            _settle(connection, settled)
             return settled
 
         return self._database.write(work)
@@ -393,6 +390,17 @@ class SqliteStore:
 def _session(connection: sqlite3.Connection, session: str) -> Session | None:
     row = connection.execute(f"SELECT {rows.SESSION_COLUMNS} FROM sessions s WHERE s.id = ?", (session,)).fetchone()
     return None if row is None else rows.session_of(row)
+
+
+def _settle(connection: sqlite3.Connection, settled: Approval) -> None:
+    """Within a transaction; raises `AlreadyDecided`."""
+    known = _approval(connection, settled.id)
+    if known is None or known.status != "pending":
+        raise AlreadyDecided(known or settled)
+    names = ("status", "answer", "answered_at", "answered_by", "message", "rule")
+    values = [rows.approval_value(name, getattr(settled, name)) for name in names]
+    settings = ", ".join(f"{name} = ?" for name in names)
+    connection.execute(f"UPDATE approvals SET {settings} WHERE id = ?", [*values, settled.id])
 
 
 def _approval(connection: sqlite3.Connection, approval_id: str) -> Approval | None:

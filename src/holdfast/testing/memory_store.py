@@ -137,6 +137,10 @@ class MemoryStore:
             only_audit = not (change.events or change.approvals or change.remember or change.state)
             if session.state == "sealed" and not only_audit:
                 raise SealedError(f"session {session.id.session!r} is sealed")
+            if change.settle is not None:
+                asked = self._approvals.get(change.settle.id)
+                if asked is None or asked.status != "pending":
+                    raise AlreadyDecided(asked or change.settle)
             place = (change.where.session, change.where.subagent)
             if change.remember is not None:
                 known = self._remembered.get((*place, change.remember.call_id))
@@ -162,6 +166,8 @@ class MemoryStore:
                 self._remembered[(*place, change.remember.call_id)] = change.remember
             for approval in change.approvals:
                 self._approvals[approval.id] = approval
+            if change.settle is not None:
+                self._approvals[change.settle.id] = change.settle
             self._audit.extend(change.audit)
             self._revision += 1
             return Committed(tuple(numbered), version)

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.settings import Settings, TruncationSettings
+from holdfast.runtime.tools import all_tools
 from holdfast.runtime.tools.bash_jobs import end_session, running_jobs
+from holdfast.testing.chat_completions_server import ChatCompletionsServer
+from holdfast.testing.model_request import ToolUse
+from holdfast.testing.script import Script, Turn, Usage
+from runtime.stage import Stage, answering, play
+from runtime.test_seals import handing_over
 from tool_bench import Bench, with_bash, with_runtime
 
 pytestmark = pytest.mark.e2e
@@ -125,3 +131,30 @@ def test_a_job_without_a_place_to_keep_its_output_still_works(bench):
     text += bench.text("bash_output", job="job-1", wait=5)
     assert "hello" in text
     assert "full output" not in text
+
+
+@pytest.mark.parametrize("how", ["closed", "sealed"])
+def test_SC3_a_conversation_ends_its_jobs_and_says_so(tmp_path, how):
+    mark = marker()
+    start = {"command": f"sleep {mark}", "background": True}
+    said = Turn("started", usage=Usage(input_tokens=9_800 if how == "sealed" else 100))
+    script = Script(Turn(tool_calls=(ToolUse("bash", start),)), said, "in the next session")
+    with ChatCompletionsServer(script) as server:
+
+        async def whole():
+            inline = handing_over(server)
+            async with Stage(tmp_path, inline, tools=all_tools("desktop")) as stage:
+                stage.on_event = answering(lambda: stage, "once")
+                assert (await stage.conversation.send("start it")).text == "started"
+                assert alive(mark)
+                if how == "sealed":
+                    await stage.conversation.send("and now?")
+                    assert stage.conversation.session.number == 2
+                else:
+                    await stage.conversation.close()
+                assert alive(mark) == []
+                assert f"sleep {mark}" in stage.of("notice")[-1].text
+
+        play(whole)
+        if how == "sealed":
+            assert f"in the background: sleep {mark}" in server.requests[-1].system
