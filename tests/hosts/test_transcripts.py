@@ -102,6 +102,7 @@ def test_SC4_words_and_fill_are_on_record_once(stage):
     path.write_text(json.dumps(claude("let me look", "c1", used=100_000)) + "\n")
     it.prompt("please")
     it.send(it.hook("PostToolUse", transcript_path=str(path), tool_name="Bash", tool_use_id="c1", tool_input={}))
+    it.send(it.hook("PostToolBatch", transcript_path=str(path), tool_calls=[]))
     with path.open("a") as file:
         file.write(json.dumps({**claude("all done", used=150_000), "uuid": "u2"}) + "\n")
     it.send(it.hook("Stop", transcript_path=str(path), last_assistant_message="all done"))

@@ -88,7 +88,7 @@ class Daemon:
                     break
                 if not await self._http(line, reader, writer, trusted=trusted):
                     break
-        except (ConnectionError, asyncio.IncompleteReadError, TimeoutError, ValueError):
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError, ValueError):
             pass  # the peer went away or spoke nonsense; its own deadline or onFailure decides what that means
         finally:
             writer.close()
@@ -107,10 +107,8 @@ class Daemon:
     ) -> bool:
         """One request; returns whether the link stays open."""
         method, path, _ = line.split()
-        headers: dict[bytes, bytes] = {}
-        while (header := (await asyncio.wait_for(reader.readline(), READ_SECONDS)).strip()) and len(headers) < 100:
-            name, _, value = header.partition(b":")
-            headers[name.strip().lower()] = value.strip()
+        async with asyncio.timeout(READ_SECONDS):
+            headers = _headers(await reader.readuntil(b"\r\n\r\n"))
         payload = await _body(reader, int(headers.get(b"content-length", b"0")))
         if not trusted and not self._may_enter(headers):
             return await _respond(writer, b"403 Forbidden", b'{"error":"wrong or missing token"}')
@@ -135,10 +133,16 @@ class Daemon:
         return hmac.compare_digest(headers.get(b"authorization", b""), b"Bearer " + self._token)
 
 
+def _headers(head: bytes) -> dict[bytes, bytes]:
+    parts = (header.partition(b":") for header in head.split(b"\r\n", 100)[:100])
+    return {name.strip().lower(): value.strip() for name, colon, value in parts if colon}
+
+
 async def _body(reader: asyncio.StreamReader, size: int) -> bytes:
     if not 0 <= size <= MAX_BODY:
         raise ValueError(f"a body of {size} bytes is refused")
-    return await asyncio.wait_for(reader.readexactly(size), READ_SECONDS)
+    async with asyncio.timeout(READ_SECONDS):
+        return await reader.readexactly(size)
 
 
 async def _respond(writer: asyncio.StreamWriter, status: bytes, body: bytes) -> bool:

@@ -33,6 +33,9 @@ _READ = "read"
 _FILL = "fill"
 _NOT_YET = frozenset(("PreToolUse", "BeforeTool", "BeforeModel", "PreCompact"))
 """Hooks at which nothing new can stand in a transcript, or a request is being made."""
+_ANOTHER_FOLLOWS = frozenset(("PostToolUse", "PostToolUseFailure"))
+"""In Claude Code these come just before PostToolBatch: reading twice would only be in its way."""
+_MOST_KNOWN = 1024
 
 
 class Afterwards:
@@ -46,12 +49,14 @@ class Afterwards:
         self._new_id = new_id
         self._language = language
         self._reading: set[str] = set()
+        self._read_to: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def __call__(self, visit: Visit) -> None:
-        if visit.payload.get("hook_event_name") not in _NOT_YET:
+        hook = visit.payload.get("hook_event_name")
+        if hook not in _NOT_YET and not (hook in _ANOTHER_FOLLOWS and visit.host.name == "claude-code"):
             self._read_on(visit)
-        if visit.payload.get("hook_event_name") == "SessionEnd":
+        if hook == "SessionEnd":
             close_all_turns(self._plane.store, visit.place.where.main())
             self._end_turn(visit)
         elif visit.host.turn(visit.payload) == "ends" or self._was_cut_off(visit):
@@ -75,38 +80,50 @@ class Afterwards:
 
     def _read(self, visit: Visit, path: Path) -> None:
         visit.memo.look_again()
-        known: Any = visit.memo.get(_READ) or {}
-        offset = int(known.get("to", 0)) if known.get("path") == str(path) else 0
+        offset = self._offset(visit, path)
         lines, end = read_lines(path, offset)
         if end == offset:
             return
         dialect = LINES[visit.host.name]()
         fill: Fill | None = None
+        recorded = False
         for line in lines:
             for item in dialect.items(line):
                 if isinstance(item, Words):
-                    self._words(visit, item)
+                    recorded |= self._words(visit, item)
                 elif isinstance(item, Fill):
                     fill = item
         if fill is not None:
-            self._measured(visit, fill)
-        visit.memo.put(_READ, {"path": str(path), "to": end})
+            recorded |= self._measured(visit, fill)
+        if len(self._read_to) > _MOST_KNOWN:
+            self._read_to.clear()
+        self._read_to[str(path)] = end
+        # Lines that told nothing may be read again by another process; they would tell nothing again.
+        if recorded or visit.host.turn(visit.payload) == "ends":
+            visit.memo.put(_READ, {"path": str(path), "to": end})
 
-    def _words(self, visit: Visit, words: Words) -> None:
+    def _offset(self, visit: Visit, path: Path) -> int:
+        if (here := self._read_to.get(str(path))) is not None:
+            return here
+        known: Any = visit.memo.get(_READ) or {}
+        return int(known.get("to", 0)) if known.get("path") == str(path) else 0
+
+    def _words(self, visit: Visit, words: Words) -> bool:
         turn = words.turn or visit.invocation
         if not visit.telling.is_news(turn, words.text):
-            return
+            return False
         event = AssistantReplied(
             id=self._new_id(), at=words.at, where=visit.place.where, invocation=turn, text=words.text
         )
         self._chain.heed(event, self._plane.handle(event))
+        return True
 
-    def _measured(self, visit: Visit, fill: Fill) -> None:
+    def _measured(self, visit: Visit, fill: Fill) -> bool:
         known = visit.memo.get(_FILL)
         grown = abs(fill.used - known) if isinstance(known, int) else fill.used
         over = visit.host.turn(visit.payload) == "ends"
         if grown == 0 or (grown < WORTH_TELLING * (fill.window or 100_000) and not over):
-            return
+            return False
         visit.memo.put(_FILL, fill.used)
         event = ContextMeasured(
             id=self._new_id(),
@@ -122,6 +139,7 @@ class Afterwards:
         warnings = (*outcome.warnings, *self._chain.heed(event, outcome))
         language = self._language(visit.place.vault)
         visit.telling.later(*(warning.text(language) for warning in warnings))
+        return True
 
     # the end of a turn
 
