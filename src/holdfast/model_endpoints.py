@@ -8,11 +8,10 @@ the home; a server on this machine needs none.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from holdfast.core.model_table import find_model
@@ -20,9 +19,9 @@ from holdfast.core.settings import ModelSettings, RuntimeSettings
 from holdfast.core.tokens import window_for
 from holdfast.store.credentials import find_key
 from holdfast.store.home import Home
+from holdfast.store.keyring_lookup import from_keyring
 
 OFFLINE = "offline"
-KEYRING_SERVICE = "holdfast"
 DEFAULT_KEY = "OPENAI_API_KEY"
 CONNECT_SECONDS = 15.0
 SILENCE_SECONDS = 600.0
@@ -111,21 +110,26 @@ def is_local(url: str) -> bool:
         return host in _LOCAL_HOSTS
 
 
+KeySource = Literal["environment", "keyring", "credentials"]
+
+
 def key_for(choice: ModelChoice, home: Home, environ: Mapping[str, str] | None = None) -> str | None:
     """The environment first, then the keyring, then the credentials file."""
-    environ = os.environ if environ is None else environ
-    name = choice.key_name
-    return environ.get(name) or from_keyring(name) or find_key(name, home.credentials, {}) if name else None
+    return next((key for _, key in _keys(choice.key_name, home, environ)), None)
 
 
-def from_keyring(name: str) -> str | None:
-    """The system's keyring, where the optional package for it is installed and a keyring answers."""
-    try:
-        keyring: Any = import_module("keyring")
-    except ImportError:
-        return None
-    try:
-        found = keyring.get_password(KEYRING_SERVICE, name)
-    except Exception:  # a locked or missing keyring is the same as none
-        return None
-    return found if isinstance(found, str) and found else None
+def key_source(choice: ModelChoice, home: Home, environ: Mapping[str, str] | None = None) -> KeySource | None:
+    """Where a key would be taken from; None when there is none."""
+    return next((source for source, _ in _keys(choice.key_name, home, environ)), None)
+
+
+def _keys(name: str, home: Home, environ: Mapping[str, str] | None) -> Iterator[tuple[KeySource, str]]:
+    """Each place is only looked into when those before it had nothing."""
+    if not name:
+        return
+    if key := (os.environ if environ is None else environ).get(name):
+        yield "environment", key
+    if key := from_keyring(name):
+        yield "keyring", key
+    if key := find_key(name, home.credentials, {}):
+        yield "credentials", key

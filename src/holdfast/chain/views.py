@@ -16,6 +16,8 @@ VIEWS: tuple[View, ...] = get_args(View)
 CHAT_TEXT = 2000
 CHAT_OUTPUT = 400
 _WHO = {"prompt_submitted": "user", "assistant_replied": "agent"}
+CHAT_KINDS = (*_WHO, "tool_calling", "tool_called", "compacted", "approval_answered")
+"""Kinds of events that can be a line of the conversation; the others never are."""
 
 
 def chat_entry(record: EventRecord) -> dict[str, Any] | None:

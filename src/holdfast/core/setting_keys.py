@@ -18,6 +18,7 @@ from holdfast.core.settings import RuntimeSettings, Settings
 RUNTIME: Path = ("agents", "runtime")
 RULES: Path = (*RUNTIME, "permission", "rules")
 GUARD_MODE: Path = (*RUNTIME, "memory", "guardMode")
+AGENT_ID: Path = (*RUNTIME, "agent", "id")
 _PART = re.compile(r"""\[(?P<index>\d+)\]|\["(?P<quoted>[^"]*)"\]|(?P<dot>\.?)(?P<name>[^.\[\]"]+)""")
 
 
@@ -74,6 +75,15 @@ def kind_at(path: Path) -> Any:
         if kind is None:
             raise KeyNameError(_unknown(path, depth))
     return kind
+
+
+def field_at(path: Path) -> dataclasses.Field[Any] | None:
+    """The field whose documentation and limits hold for a path; None for an entry of a list or of a free mapping."""
+    parent = leaf_kind(kind_at(path[:-1])) if path else None
+    if not (dataclasses.is_dataclass(parent) and isinstance(parent, type)):
+        return None
+    known = fields_of(parent).get(str(path[-1]))
+    return known[0] if known else None
 
 
 def _inner(kind: Any, part: str | int) -> Any:

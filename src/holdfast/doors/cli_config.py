@@ -145,7 +145,7 @@ def validate(context: Context, file: Path | None, as_json: bool) -> None:
 
     Every problem is told with file, line, column and key.
     """
-    from holdfast.store.agent_files import load_agents
+    from holdfast.store.agent_files import chosen_agent_problem, load_agents
     from holdfast.store.config_file import Inline, load_config
     from holdfast.store.config_problems import ConfigError
 
@@ -154,12 +154,16 @@ def validate(context: Context, file: Path | None, as_json: bool) -> None:
         raise Failure(f"{file} is not there", EXIT_USAGE)
     problems: list[ConfigProblem] = []
     rules = 0
+    agents = load_agents(context.home.agents)
     try:
-        rules = len(load_config(chosen, Inline(environ={}) if file else context.inline).rules)
+        config = load_config(chosen, Inline(environ={}) if file else context.inline)
+        rules = len(config.rules)
+        missing = chosen_agent_problem(config, agents)
+        problems += [missing] if missing else []
     except ConfigError as error:
         problems += error.problems
     if file is None:
-        problems += load_agents(context.home.agents).problems
+        problems += agents.problems
     found = [
         {"file": p.source, "line": p.line, "column": p.column, "key": p.key, "message": p.message} for p in problems
     ]

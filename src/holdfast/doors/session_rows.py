@@ -43,10 +43,13 @@ def find_thread(store: Store, text: str) -> Session:
 def newest_of_threads(
     store: Store, user: str, *, vault: str | None = None, host: str | None = None, agent: str | None = None
 ) -> list[Session]:
-    """The newest session of each thread, newest first."""
+    """The newest session of each thread, newest first; a person's orders are on record, but no conversation."""
+    from holdfast.store.orders import OPERATOR
+
     newest: dict[Any, Session] = {}
     for session in store.sessions(user=user, vault=vault, host=host, agent=agent, limit=_MOST_OF_THREADS):
-        newest.setdefault(session.id.key, session)
+        if session.id.thread != OPERATOR:
+            newest.setdefault(session.id.key, session)
     return list(newest.values())
 
 

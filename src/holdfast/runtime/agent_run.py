@@ -23,7 +23,7 @@ from holdfast.runtime.model_shelf import ModelShelf
 from holdfast.runtime.scene import Scene
 from holdfast.runtime.tool import Tool
 from holdfast.runtime.transcript import Loaded, Transcript
-from holdfast.runtime.trouble import trouble_of
+from holdfast.runtime.trouble import Trouble, trouble_of
 from holdfast.runtime.ui_events import Notice, TurnStarted
 
 MOST_CONTINUATIONS = 8
@@ -48,6 +48,8 @@ class AgentRun:
     prompt: Prompt
     bootstrap: str = ""
     inline: ModelParams | None = None
+    problem: Trouble | None = None
+    """Why it cannot go on at all."""
 
     @property
     def transcript(self) -> Transcript:
@@ -65,6 +67,8 @@ class AgentRun:
 
     async def go_on(self) -> str:
         """To the end of the run; raises `Trouble`, and whatever cancels it."""
+        if self.problem is not None:
+            raise self.problem
         loaded = await self._settled()
         for _ in range(MOST_CONTINUATIONS):
             if loaded.items and loaded.items[-1].kind == "assistant":

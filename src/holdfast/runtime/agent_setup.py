@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from holdfast.control import Control
+from holdfast.core.messages import Phrase
 from holdfast.core.settings import ModelParams
 from holdfast.prompting import Prompt, begin
 from holdfast.runtime.agent_run import AgentRun
@@ -15,6 +16,18 @@ from holdfast.runtime.subagents import BUILT_IN, Spawn, task_tool
 from holdfast.runtime.tool import Tool, ToolContext, ToolFailure
 from holdfast.runtime.trouble import Trouble
 from holdfast.store.agent_files import AgentFile, load_agents
+
+
+NO_AGENT = Phrase(
+    "runtime.no_agent",
+    "No agent is called {name}, so nothing was asked of a model. Those that can be read: {names}.",
+    "没有名为 {name} 的智能体，因此未向模型发送任何内容。可读取的智能体：{names}。",
+)
+WRITE_AGENT = Phrase(
+    "runtime.write_agent",
+    "Choose another by `/agent` or by agent.id in the configuration, or write it into {folder}.",
+    "请用 `/agent` 或配置中的 agent.id 另选一个，或将其写入 {folder}。",
+)
 
 
 class AgentSetup:
@@ -39,11 +52,18 @@ class AgentSetup:
     def run(self, scene: Scene, bootstrap: str = "") -> AgentRun:
         """A run of the main agent."""
         agents = load_agents(self._control.home.agents).agents
-        chosen = agents.get(self.agent or self._control.settings.runtime.agent.id)
+        wanted = self.agent or self._control.settings.runtime.agent.id
+        chosen = agents.get(wanted)
         prompt = self._prompt(chosen.prompt, chosen.params) if chosen is not None else self._prompt()
         own = tuple(self._tools() if callable(self._tools) else self._tools)
         tools = (*own, task_tool(self._spawner(scene, agents, own), _described(agents)))
-        return AgentRun(scene, tools, self._models, prompt, bootstrap, self._inline)
+        problem = self._no_agent(wanted, agents) if wanted and chosen is None else None
+        return AgentRun(scene, tools, self._models, prompt, bootstrap, self._inline, problem)
+
+    def _no_agent(self, wanted: str, agents: Mapping[str, AgentFile]) -> Trouble:
+        """Whoever chose an agent must never be answered by another one."""
+        names = ", ".join(sorted(agents)) or "-"
+        return Trouble("own", NO_AGENT(name=wanted, names=names), WRITE_AGENT(folder=self._control.home.agents))
 
     def _prompt(self, body: str = "", params: ModelParams | None = None) -> Prompt:
         return begin(self._control.settings.runtime.system_prompt, agent_body=body, agent_params=params)

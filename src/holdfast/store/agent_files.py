@@ -13,9 +13,10 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from holdfast.core.decode import Path, Problem, decode
-from holdfast.core.setting_keys import key_text
+from holdfast.core.setting_keys import AGENT_ID, key_text
 from holdfast.core.settings import AgentHeader, ModelParams
 from holdfast.store import json5_tree
+from holdfast.store.config_file import LoadedConfig
 from holdfast.store.config_layers import read_text
 from holdfast.store.config_problems import ConfigError, ConfigProblem
 from holdfast.store.json5_tree import Entry, Json5Error, Lines
@@ -66,6 +67,17 @@ def load_agents(folder: FilePath) -> AgentFiles:
             continue
         agents[agent.id] = agent
     return AgentFiles(agents, tuple(problems))
+
+
+def chosen_agent_problem(config: LoadedConfig, files: AgentFiles) -> ConfigProblem | None:
+    """What is wrong with `agent.id`: it must name an agent that could be read."""
+    chosen = config.settings.runtime.agent.id
+    if not chosen or chosen in files.agents:
+        return None
+    names = ", ".join(sorted(files.agents)) or "none"
+    origin = config.origin(AGENT_ID)
+    said = f"no agent is called {chosen!r}; those that can be read: {names}"
+    return ConfigProblem(origin.source, said, key_text(AGENT_ID), origin.line)
 
 
 def agent_paths(folder: FilePath) -> list[FilePath]:

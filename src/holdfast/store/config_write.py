@@ -123,6 +123,29 @@ def remove_rule(
     return _change(path, change, deadline_seconds)
 
 
+def put_rule_back(
+    path: FilePath, index: int, setting: RuleSetting, *, deadline_seconds: float = LOCK_SECONDS
+) -> RuleWritten:
+    """Write a rule at exactly this place: the undo of `remove_rule`. Unlike `add_rule` it may stand below a deny."""
+    written = insert_item(path, RULES, index, rule_value(setting), deadline_seconds=deadline_seconds)
+    return RuleWritten(written.changed, written.config.rules[index])
+
+
+def insert_item(
+    path: FilePath, key: Path, index: int, value: Any, *, deadline_seconds: float = LOCK_SECONDS
+) -> Written:
+    """Put one item into a list of the file; a list that is not there yet is made."""
+
+    def change(text: str, before: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        items: list[Any] = value_in(before, key)[1] or []
+        if not 0 <= index <= len(items):
+            raise ConfigWriteError(f"{path}: {key_text(key)} has no place {index}; there are {len(items)} items")
+        expected = _with(before, key, [*items[:index], value, *items[index:]])
+        return jsonc_splice.insert_item(text, key, index, value), expected
+
+    return _change(path, change, deadline_seconds)
+
+
 def replace_rule(
     path: FilePath,
     index: int,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.core.health import Health
-from holdfast.store.agent_files import load_agents
+from holdfast.store.agent_files import chosen_agent_problem, load_agents
 from holdfast.store.config_file import ConfigError, Inline, load_config
 from holdfast.store.credentials import CredentialsError, read_credentials
 from holdfast.store.home import Home
@@ -76,6 +76,9 @@ def check_config(patient: Patient) -> Iterator[Health]:
         count = len(config.rules)
         known = f"{count} rule{'' if count == 1 else 's'} of yours" if config.layers else "defaults only"
         yield Health("config", "ok", f"{home.config}: {known}")
+        missing = chosen_agent_problem(config, load_agents(home.agents))
+        if missing is not None:
+            yield Health("agents", "problem", str(missing), f"mend agent.id, or write that agent into {home.agents}")
     for problem in load_agents(home.agents).problems:
         yield Health("agents", "problem", str(problem), "mend that place; until then the agent is left out")
     try:

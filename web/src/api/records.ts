@@ -687,6 +687,8 @@ export interface Family {
   maxCompressions: number;
   budgetReserve: number | null;
   line: number | null;
+  /** false: given by environment or command line. */
+  editable: boolean;
 }
 
 export interface FamilyChange {

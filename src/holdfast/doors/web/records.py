@@ -1,0 +1,80 @@
+"""What the records' endpoints share: one control, and what is kept beside it while a server runs."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from holdfast.chain.chain import Chain
+from holdfast.chain.reach import UserReach
+from holdfast.chain.recall import Recall
+from holdfast.control import Control
+from holdfast.doors.web.audit_rows import AuditRows
+from holdfast.doors.web.jobs import Jobs
+from holdfast.doors.web.routes import ApiError, not_found
+from holdfast.store.config_file import Inline
+from holdfast.store.config_problems import ConfigError, ConfigProblem
+from holdfast.store.config_write import ConfigWriteError
+from holdfast.store.interface import Session
+from holdfast.store.search import Search, open_search
+
+Answer = dict[str, Any]
+
+
+class Records:
+    """Safe under threads; `vault` is the project that the server was started in. `close` when done."""
+
+    def __init__(self, control: Control, vault: str = "", inline: Inline | None = None) -> None:
+        self.control = control
+        self.inline = inline or Inline()
+        self.store = control.store
+        self.vault = vault
+        self.chain = Chain(control)
+        self.reach = UserReach(control.store, control.user)
+        self.recall = Recall(control.store, self.chain.digests, None, clock=control.clock)
+        self.audit = AuditRows(control.store, control.user)
+        self.jobs = Jobs()
+        self._lock = threading.Lock()
+        self._search: Search | None = None
+
+    def search(self) -> Search:
+        """Opened with the first search."""
+        with self._lock:
+            if self._search is None:
+                self._search = open_search(self.store, self.control.home)
+            return self._search
+
+    def session(self, name: str) -> Session:
+        """The same answer for what never was and for what is another user's: raises `ApiError`."""
+        row = self.store.session(name)
+        if row is None or not self.reach.sees(row):
+            raise not_found("session", name)
+        return row
+
+    def close(self) -> None:
+        self.jobs.close()
+        with self._lock:
+            if self._search is not None:
+                self._search.close()
+                self._search = None
+
+
+def problem_data(problem: ConfigProblem) -> Answer:
+    return {
+        "file": problem.source,
+        "line": problem.line,
+        "column": problem.column,
+        "key": problem.key,
+        "message": problem.message,
+    }
+
+
+def refusal(error: ConfigError | ConfigWriteError) -> ApiError:
+    """A change of the configuration that was not made: what is wrong with it, place by place."""
+    if isinstance(error, ConfigWriteError):
+        return ApiError(409, "not_written", str(error))
+    problems = [problem_data(problem) for problem in error.problems]
+    first = error.problems[0]
+    return ApiError(
+        422, "invalid_configuration", str(error), body={"problems": problems}, key=first.key, problem=first.message
+    )
