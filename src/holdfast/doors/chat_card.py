@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from holdfast.core.messages import Language
 from holdfast.doors import chat_words as say
+from holdfast.doors.call_preview import preview, reader
 from holdfast.doors.output import visible
 from holdfast.store.interface import Approval
 
 MOST_LINES = 40
-_CONTENT_KEYS = ("content", "text", "contents")
-_PATH_KEYS = ("path", "file_path", "filePath", "file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +32,14 @@ def card_of(approval: Approval, language: Language = "en") -> Card:
     if approval.policy == "modes":  # it stands before a message, not before a call
         facts = tuple(_facts(approval, [], False, language))
         return Card(say.CONFIRM_MODE().text(language), (), False, facts, "od")
-    body, is_diff = _body(approval.tool, question.get("input") or {}, approval.vault)
+    shown = preview(approval.tool, question.get("input") or {}, reader(approval.vault))
     proposals = list(question.get("proposals") or ())
     loop = approval.policy == "doom_loop"
     keys = "oawd" if proposals or loop else "od"
     return Card(
         title=say.WAITS(tool=visible(approval.tool)).text(language),
-        body=tuple(_cut(body)),
-        is_diff=is_diff,
+        body=tuple(_cut(shown.text.splitlines())),
+        is_diff=shown.kind == "diff",
         facts=tuple(_facts(approval, proposals, loop, language)),
         keys=keys,
     )
@@ -81,35 +77,6 @@ def rules_text(proposal: Mapping[str, Any]) -> str:
     """The exact rules that `always` writes."""
     rules = proposal.get("rules") or [proposal]
     return "; ".join(f"{rule['domain']} {rule['decision']} {visible(str(rule['pattern']))}" for rule in rules)
-
-
-def _body(tool: str, given: Mapping[str, Any], vault: str) -> tuple[list[str], bool]:
-    if isinstance(given.get("command"), str):
-        return str(given["command"]).splitlines(), False
-    path = next((str(given[key]) for key in _PATH_KEYS if isinstance(given.get(key), str)), "")
-    for key in ("patch", "diff"):
-        if isinstance(given.get(key), str):
-            return str(given[key]).splitlines(), True
-    content = next((str(given[key]) for key in _CONTENT_KEYS if isinstance(given.get(key), str)), None)
-    if path and content is not None and tool == "write":
-        return _diff(_current(Path(vault, path)), content, path), True
-    old = next((str(given[key]) for key in ("old", "old_string", "old_text") if key in given), None)
-    new = next((str(given[key]) for key in ("new", "new_string", "new_text") if key in given), None)
-    if path and old is not None and new is not None:
-        return _diff(old, new, path), True
-    return json.dumps(dict(given), ensure_ascii=False, indent=2, default=str).splitlines(), False
-
-
-def _current(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _diff(before: str, after: str, path: str) -> list[str]:
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), path, path, lineterm="")
-    return list(lines)
 
 
 def _cut(lines: list[str]) -> Iterator[str]:

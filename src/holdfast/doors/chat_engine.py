@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from holdfast.control import Control
@@ -11,13 +10,11 @@ from holdfast.core.events import Answer
 from holdfast.core.settings import ModelParams
 from holdfast.doors.chat_wanted import Wanted
 from holdfast.doors.output import visible
-from holdfast.runtime.mcp_servers import McpServers
+from holdfast.doors.workbench import Workbench
 from holdfast.runtime.runner import Conversation
 from holdfast.runtime.threads import find_thread, new_thread, threads
-from holdfast.runtime.toolbox import Toolbox, Tools, tools_in
 from holdfast.runtime.tools.journal import undo_last
 from holdfast.runtime.ui_events import Notice, Watch
-from holdfast.store.agent_files import AgentWatcher
 from holdfast.store.config_file import ConfigError
 from holdfast.store.interface import AlreadyDecided, Approval, Session
 
@@ -38,11 +35,8 @@ class Engine:
         self._watch = watch
         self._answer_by_itself = answer_by_itself
         self._inline_params = inline_params
-        self._tools = Tools(wanted.home)
-        self._servers = McpServers(wanted.home.logs)
-        self._started = False
-        self._agents = AgentWatcher(wanted.home.agents, lambda problem: watch(Notice(text=str(problem))))
         self.control = Control.open(wanted.home, inline=wanted.inline, on_problem=on_problem)
+        self._bench = Workbench(self.control, lambda problem: watch(Notice(text=problem)))
         try:
             session, self.resumed = self._session()
         except BaseException:
@@ -62,11 +56,9 @@ class Engine:
         return new_thread(self.control, wanted.vault, wanted.cwd, agent=agent, model=wanted.model), False
 
     def _open(self, session: Session) -> Conversation:
-        return Conversation(
-            self.control,
+        return self._bench.conversation(
             session,
-            watch=self._watch,
-            tools=lambda: tools_in(self._current_tools(), self.control, session.id),
+            self._watch,
             model=self._wanted.model,
             agent=self._wanted.agent,
             interactive=self._wanted.interactive,
@@ -74,25 +66,8 @@ class Engine:
             answer_by_itself=self._answer_by_itself,
         )
 
-    def _current_tools(self) -> Toolbox:
-        """The tools of the next run, judged by their own specs; what of tools and agents is broken is said once."""
-        self._agents.current()
-        own = self._tools.current(self.control.settings.runtime)
-        tools, specs = (*own.tools, *self._servers.tools), {**own.specs, **self._servers.specs}
-        found = replace(own, tools=tools, specs=specs)
-        self.control.offer(found.specs)
-        for problem in found.problems:
-            self._watch(Notice(text=problem))
-        return found
-
     async def start(self) -> None:
-        if not self._started:
-            self._started = True
-            runtime = self.control.settings.runtime
-            await self._servers.open(runtime.mcp, profile=runtime.profile)
-            for problem in self._servers.problems:
-                self._watch(Notice(text=problem))
-        self._current_tools()  # a resumed run is judged by them, and a broken file is named before the first message
+        await self._bench.start()
         await self.conversation.start("resume" if self.resumed else "startup")
 
     async def switch(self, thread: str = "") -> None:
@@ -140,5 +115,5 @@ class Engine:
 
     async def close(self) -> None:
         await self.conversation.close()
-        await self._servers.close()
+        await self._bench.close()
         self.control.close()

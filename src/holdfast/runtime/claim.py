@@ -35,12 +35,12 @@ class FileClaim:
 
     def __init__(self, folder: Path, session: str) -> None:
         self._session = session
-        self._path = folder / f"{hashlib.sha256(session.encode()).hexdigest()[:24]}.lock"
+        self.path = folder / f"{hashlib.sha256(session.encode()).hexdigest()[:24]}.lock"
         self._file: int | None = None
 
     def __enter__(self) -> Self:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -60,3 +60,15 @@ class FileClaim:
             os.ftruncate(self._file, 0)
             os.close(self._file)
             self._file = None
+
+
+def driver_of(folder: Path, session: str) -> int | None:
+    """The process that drives a session now, as far as anybody can tell without taking the claim."""
+    try:
+        pid = int(FileClaim(folder, session).path.read_bytes())
+        os.kill(pid, 0)
+    except PermissionError:
+        return pid
+    except (OSError, ValueError):
+        return None
+    return pid

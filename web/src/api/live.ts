@@ -141,14 +141,17 @@ export interface Proposal {
 }
 
 /** What is to happen, ready to be shown. */
-export type What =
-  | { kind: 'command'; text: string; path: '' }
-  /** A unified diff; `complete` is false when the file was too large or is gone, and only the new text is shown. */
-  | { kind: 'diff'; text: string; path: string; complete: boolean }
-  /** Full access by configuration is to be confirmed before the first message (MO1). */
-  | { kind: 'mode'; text: ''; path: '' }
-  /** Anything else: the arguments as JSON. */
-  | { kind: 'input'; text: string; path: string };
+export interface What {
+  /**
+   * `command`: a shell command; `diff`: a unified diff (or a patch as the tool takes it); `mode`: full access by
+   * configuration is to be confirmed before the first message (MO1); `input`: the arguments as JSON.
+   */
+  kind: 'command' | 'diff' | 'mode' | 'input';
+  text: string;
+  path: string;
+  /** false: the diff could not be made against the file as it is (too large, no text, gone); only the new text is shown. */
+  complete: boolean;
+}
 
 export interface ApprovalCard {
   id: string;
@@ -253,8 +256,10 @@ export interface ToolItem extends ItemBase {
   output: string;
   exitCode: number | null;
   durationMs: number | null;
-  /** Why it was denied. */
+  /** Why it was denied, in words of a person or of the record. */
   reason: string;
+  /** The same as the policy said it, when it was one. */
+  why: Message | null;
   truncated: Truncated | null;
 }
 

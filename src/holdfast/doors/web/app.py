@@ -4,7 +4,7 @@ To add routes, write a module with a tuple `ROUTES` of `Route` (routes.py says w
 its name as one line to `MODULES`. Its handlers find everything on `call.server` (server.py): `control` is the open
 Holdfast, `hub.publish(name, data)` tells every open page. The OpenAPI document takes new routes up by itself, and the
 fixture `client` (tests/doors/web/conftest.py) holds each answer against the shape that its route names. A module with
-`start(server: Server) -> None` is started with the server, for what goes on in the background; what ends it goes to
+`on_start(server: Server) -> None` is started with the server, for what goes on in the background; what ends it goes to
 `server.at_close`.
 """
 
@@ -34,6 +34,23 @@ from holdfast.store.interface import StoreError
 MODULES: tuple[str, ...] = (
     "entry",
     "stream",
+    "chains",
+    "transcripts",
+    "search",
+    "audit",
+    "rules",
+    "simulations",
+    "settings",
+    "prompt",
+    "models",
+    "agents",
+    "strategies",
+    "doctor",
+    "memory",
+    "stats",
+    "watch",
+    "approvals",
+    "chat",
 )
 MOST_JSON = 1 << 20
 BODY_SECONDS = 30.0
@@ -45,7 +62,7 @@ def load_routes(modules: Sequence[str] = MODULES) -> tuple[Route, ...]:
 
 def start_modules(server: Server, modules: Sequence[str] = MODULES) -> None:
     for name in modules:
-        start: Callable[[Server], None] | None = getattr(import_module(f"holdfast.doors.web.{name}"), "start", None)
+        start: Callable[[Server], None] | None = getattr(import_module(f"holdfast.doors.web.{name}"), "on_start", None)
         if start is not None:
             start(server)
 

@@ -9,10 +9,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from holdfast.control import Control
+from holdfast.doors.web.cards import Cards
+from holdfast.doors.web.desk import Desk
 from holdfast.doors.web.devices import Codes, Devices
+from holdfast.doors.web.items import Items
+from holdfast.doors.web.notify import Notifier
+from holdfast.doors.web.records import Records
 from holdfast.doors.web.security import Address
 from holdfast.doors.web.static_files import StaticFiles
 from holdfast.doors.web.stream import Hub
+from holdfast.doors.web.tickets import Tickets
+from holdfast.doors.web.watch import Watch
 from holdfast.store.config_file import Inline
 from holdfast.store.home import Home
 from holdfast.store.orders import put_on_record
@@ -45,6 +52,13 @@ class Server:
         self.codes = Codes(control.clock)
         self.devices = Devices(control.store, control.clock)
         self.static = static or StaticFiles()
+        self.tickets = Tickets(control.clock)
+        self.records = Records(control, str(vault or ""), self.inline)
+        self.cards = Cards(control.store)
+        self.desk = Desk(self)
+        self.items = Items(control.store, self.desk.is_driven)
+        self.notifier = Notifier(control, address.public_url or address.url)
+        self.watch = Watch(self)
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="page")
         self._closers: list[Callable[[], None]] = []
 
@@ -74,7 +88,10 @@ class Server:
 
     def close(self) -> None:
         self.hub.close()
+        self.desk.close()
         for closer in reversed(self._closers):
             closer()
+        self.notifier.close()
+        self.records.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
         self.control.close()

@@ -59,7 +59,7 @@ def _of_typed_dict(shape: Any, named: dict[str, Schema] | None) -> Schema:
     schema: Schema = {
         "type": "object",
         "properties": {key: schema_of(kind, named) for key, kind in hints.items()},
-        "required": [key for key, kind in marked.items() if get_origin(kind) is not NotRequired],
+        "required": [key for key, kind in marked.items() if shape.__total__ and get_origin(kind) is not NotRequired],
         "additionalProperties": False,
     }
     if named is None:
