@@ -114,7 +114,7 @@ class Shelf(ModelShelf):
     def choice(self, name=""):
         return ModelChoice("counting", needs_key=False, window=1_000_000)
 
-    def __call__(self, name=""):
+    async def open(self, name=""):
         return self.choice(), self._model
 
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 from holdfast.core.model_table import find_model

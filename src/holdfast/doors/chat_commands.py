@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -51,12 +52,16 @@ async def _mode(app: ChatApp, argument: str) -> None:
 
 
 async def _model(app: ChatApp, argument: str) -> None:
+    from holdfast.model_endpoints import key_source
+
     engine = await app.engine()
     if argument:
         engine.conversation.models.name = "" if argument == "default" else argument
     choice = engine.conversation.models.choice()
     app.status.follow(engine)
-    app.say(say.MODEL_NOW(name=choice.name, url=choice.base_url or "-", window=choice.window or "?"))
+    source = await asyncio.to_thread(key_source, choice, engine.control.home) if choice.needs_key else "none"
+    key = say.KEY_FROM[source or "missing"](name=choice.key_name).text(app.language)
+    app.say(say.MODEL_NOW(name=choice.name, url=choice.base_url or "-", window=choice.window or "?", key=key))
     if not argument:
         app.say(say.MODEL_HOW(config=engine.control.home.config))
 

@@ -57,8 +57,17 @@ NOTHING_TO_RESUME = Phrase("chat.nothing_to_resume", "nothing to resume in this 
 NOTHING_TO_UNDO = Phrase("chat.nothing_to_undo", "nothing to undo in this thread", "本线程没有可撤销的更改")
 UNDONE = Phrase("chat.undone", "undone: {what}", "已撤销：{what}")
 MODEL_NOW = Phrase(
-    "chat.model_now", "model: {name} at {url}, window {window}", "模型：{name}（{url}），上下文 {window}"
+    "chat.model_now",
+    "model: {name} at {url}, window {window}, key {key}",
+    "模型：{name}（{url}），上下文 {window}，密钥{key}",
 )
+KEY_FROM: dict[str, Phrase] = {
+    "environment": Phrase("chat.key.environment", "{name} of the environment", "来自环境变量 {name}"),
+    "keyring": Phrase("chat.key.keyring", "{name} of the keyring", "来自系统密钥环中的 {name}"),
+    "credentials": Phrase("chat.key.credentials", "{name} of the credentials file", "来自凭据文件中的 {name}"),
+    "missing": Phrase("chat.key.missing", "{name}: not found anywhere", "{name}：未找到"),
+    "none": Phrase("chat.key.none", "not needed", "不需要"),
+}
 MODEL_HOW = Phrase(
     "chat.model_how",
     'Another one for this conversation: /model NAME. For good: set "model" and, under "models", its "baseUrl" and '

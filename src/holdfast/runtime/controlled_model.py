@@ -28,6 +28,7 @@ from holdfast.runtime.answer import Answer, collect
 from holdfast.runtime.compacting import compact
 from holdfast.runtime.dialect import input_from_items, items_from_input, split_system
 from holdfast.runtime.ledger import Health
+from holdfast.runtime.model_shelf import ModelShelf
 from holdfast.runtime.models import ModelChoice
 from holdfast.runtime.scene import Scene, for_the_model
 from holdfast.runtime.transcript import Transcript
@@ -57,7 +58,7 @@ class ControlledModel(Model):
         self,
         scene: Scene,
         choice: ModelChoice,
-        open_model: Callable[[str], tuple[ModelChoice, Model]],
+        models: ModelShelf,
         transcript: Transcript,
         *,
         prompt: Prompt,
@@ -68,7 +69,7 @@ class ControlledModel(Model):
     ) -> None:
         self._scene = scene
         self._choice = choice
-        self._open_model = open_model
+        self._models = models
         self._transcript = transcript
         self._prompt = prompt
         self._bootstrap = bootstrap
@@ -183,7 +184,7 @@ class ControlledModel(Model):
 
     async def _ask(self, request: Request, tools: list[Any]) -> Answer:
         try:
-            choice, model = self._open_model("")
+            choice, model = await self._models.open()
             stream = model.stream_response(
                 request.system,
                 input_from_items(request.items),  # type: ignore[arg-type]  # plain dictionaries of the library's own form
@@ -210,7 +211,7 @@ class ControlledModel(Model):
 
     async def write_summary(self, name: str, instructions: str, text: str) -> str:
         """One plain request without tools, watched by nobody."""
-        choice, model = self._open_model(name)
+        choice, model = await self._models.open(name)
         response = await model.get_response(
             instructions,
             [{"role": "user", "content": text}],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from agents.models.interface import Model
 
 from holdfast.control import Control
@@ -26,6 +28,10 @@ class ModelShelf:
         if model is None:
             model = self._opened[choice] = build(choice, self._control.home)
         return choice, model
+
+    async def open(self, name: str = "") -> tuple[ModelChoice, Model]:
+        """The same, without holding anything up: looking for a key may take seconds where a keyring does not answer."""
+        return self(name) if self.choice(name) in self._opened else await asyncio.to_thread(self, name)
 
     async def close(self) -> None:
         for model in self._opened.values():
