@@ -11,7 +11,7 @@ from holdfast.shell import paths
 from holdfast.shell.call import MAX_DEPTH, Call
 from holdfast.shell.commands import CommandTable, Spec
 from holdfast.shell.entries import Entries
-from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, Field, Output, Scope
+from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, FROM_SECRET, Field, Output, Scope
 from holdfast.shell.lazy import Lazy
 from holdfast.shell.reading import SimpleCommand
 from holdfast.shell.record import Context, Record
@@ -78,7 +78,17 @@ class Caller(Entries):
         if spec is None:
             return self.unknown_program(name, fields, scope, stdin, context, command)
         call = Call(name, spec, fields[1:], scope, stdin, context, command, environment=environment or {})
-        return self.apply(call)
+        return self.shows_secret(call, self.apply(call))
+
+    def shows_secret(self, call: Call, output: Output) -> Output:
+        """`gcloud auth print-access-token`: what it prints is worth as much as a key file."""
+        from holdfast.shell.table import DISCLOSES  # noqa: PLC0415 - the data is loaded on first use only
+
+        pattern = DISCLOSES.get(call.name)
+        if pattern is None or re.search(pattern, call.command.text) is None:
+            return output
+        self.record.finding("caution", "shows_secret", target=call.command.text[:80])
+        return Output(output.text, output.taint | FROM_SECRET)
 
     def command(self, name: str, fields: list[Field], context: Context) -> SimpleCommand:
         self.words -= len(fields)  # `sudo sudo sudo ...` is a command of its own at every depth

@@ -25,6 +25,8 @@ _WHOLE_MACHINE = Lazy(r"(?:^|[,=\s])(?:src|source|hostPath)=/(?=,|\s|\Z)|securit
 # `-o` names a format (`json`, `jsonpath=...`) in some tools and a file in others.
 _LIKE_A_FILE = Lazy(r"^(?!\w[\w-]*=)(?:.*/|[\w.-]+\.(?!\w*=)[A-Za-z]\w{0,4}\Z)")
 _USERS = frozenset(("useradd", "usermod", "adduser", "chsh", "git", "tmux", "mail", "logger", "notify-send"))
+# Tools in which a word after a long option is always its value.
+_VALUED = frozenset(("aws", "az", "gcloud", "heroku", "fly", "flyctl"))
 _ALWAYS_FINE = ("--help", "--version")
 
 
@@ -94,6 +96,12 @@ class Entries(Roles):
     def by_verb(self, call: Call, spec: Spec, word: str) -> Output:
         """`noun verb` or `verb noun`, as cloud tools are built: the first verb that is known decides."""
         words = [word, *(f.text for f in call.fields if not f.text.startswith("-"))][:4]
+        named = len(words)
+        if call.name in _VALUED:  # words that are no value of an option
+            named = 1 + sum(
+                not f.text.startswith("-") and not (before.text.startswith("-") and "=" not in before.text)
+                for before, f in zip([Field(word), *call.fields], call.fields, strict=False)
+            )
         self.note(call)
         detail = spec["verbs"]
         extra_destroys: str = spec.get("destroys", "")
@@ -128,7 +136,7 @@ class Entries(Roles):
         else:
             if asked >= 0:
                 self.asks_service(call, detail)
-                if asked < len(words) - 1:  # `snapshot x`: the word behind may be a verb that nobody told us
+                if asked < named - 1:  # `snapshot x`: the word behind may be a verb that nobody told us
                     self.record.read_only = False
                 return Output(None, call.stdin.taint)
         inside = detail in ("container", "virtual machine")
@@ -168,7 +176,8 @@ class Entries(Roles):
             if raw_matches(condition, [Field(w) for w in call.path] + call.fields):
                 self.record.read_only = False
         options = (f.text.partition("=")[0] for f in call.fields if f.text.startswith("-"))
-        self.acting_options(call, options, {**call.spec.get("opts", {}), "--output": "val"})
+        if call.name not in ("aws", "az"):  # theirs are parameters of the service, whatever they are called
+            self.acting_options(call, options, {**call.spec.get("opts", {}), "--output": "val"})
         self.record.add("network", call.name, call.command, detail)
         call.taint |= FROM_NETWORK
         self.file_options(call)
@@ -236,6 +245,10 @@ class Entries(Roles):
         self.base(call, spec)
         self.option_roles(call)
         output = self.position_roles(call, roles)
+        if call.taint & (FROM_SECRET | FROM_TREE):  # a copy in another form is as secret
+            for effect in self.record.effects:
+                if effect.kind == "writes" and effect.by is call.command and effect.path:
+                    call.scope.origins[effect.target] = call.taint
         if call.taint & FROM_SECRET and spec.get("out") is None and self.sends(call):
             self.exfiltration(call)
         if output is not None:

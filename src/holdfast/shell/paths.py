@@ -40,19 +40,26 @@ _PERSISTENCE = Lazy(
     r"|(?:^|/)\.git/hooks/",
 )
 _SECRET = Lazy(
-    r"(?:^|/)\.(?:ssh|gnupg|aws|azure|kube|docker/config\.json|config/gcloud|config/gh|netrc|pgpass|my\.cnf|npmrc"
+    r"(?:^|/)\.(?:ssh|gnupg|aws|azure|kube|docker/config\.json|config/gcloud|config/gh|config/glab-cli|config/hub"
+    r"|config/(?:doctl|op|sops|configstore|git/credentials|containers/auth\.json|pypoetry/auth\.toml)"
+    r"|composer/auth\.json|m2/settings\.xml|gradle/gradle\.properties|docker/auth\.json|netrc|pgpass|my\.cnf|npmrc"
     r"|pypirc|git-credentials|vault-token|password-store|mozilla|bash_history|zsh_history|python_history"
     r"|psql_history|mysql_history|history|htpasswd|boto|s3cfg|terraform\.d|cargo/credentials(?:\.toml)?"
     r"|gem/credentials|rclone\.conf|config/rclone|Xauthority|credentials)(?:/|\Z)"
     r"|(?:^|/)\.?env(?:\.[\w-]+)?\Z|(?:^|/)\.envrc\Z"
     r"|(?:^|/)id_(?:rsa|dsa|ecdsa|ed25519)[^/]*\Z"
     r"|\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg)\Z"
-    r"|^(?:/private)?/etc/(?:shadow|gshadow|sudoers|master\.passwd|ssl/private|krb5\.keytab|ssh/ssh_host)"
+    r"|^(?:/private)?/etc/(?:shadow|gshadow|sudoers|master\.passwd|ssl/private|krb5\.keytab|ssh/ssh_host"
+    r"|kubernetes/(?:admin|kubelet|controller-manager|scheduler|super-admin)\.conf"
+    r"|kubernetes/pki|ipsec\.secrets|ppp/(?:chap|pap)-secrets|wireguard|NetworkManager/system-connections)"
     r"|(?:^|/)(?:secrets?|credentials?|passwords?|passwd|tokens?|api_?keys?|private_?keys?|service[-_]account)"
     r"(?:\.[A-Za-z0-9]+)*\Z|(?:^|/)(?:secrets|credentials)/|/etc/passwd\Z|^/proc/(?:self|\d+)/environ"
-    r"|^/(?:var/)?run/secrets/|wallet\.dat\Z|(?:^|/)(?:Login Data|Cookies|logins\.json|key4\.db)\Z",
+    r"|^/(?:var/)?run/secrets/|(?:^|/)Library/Keychains/|\.keychain(?:-db)?\Z|(?:^|/)\.local/share/keyrings/"
+    r"|wallet\.dat\Z|(?:^|/)(?:Login Data|Cookies|logins\.json|key4\.db)\Z",
     re.IGNORECASE,
 )
+# A copy, packed or put aside, holds what the original holds.
+_WRAPPED = Lazy(r"(?:\.(?:gz|bz2|xz|zst|lz4|zip|tar|tgz|7z|bak|backup|old|orig|save|b64|enc|swp))+\Z")
 _NOT_SECRET = Lazy(r"(?:\.pub|\.example|\.sample|\.template|\.dist|\.md|known_hosts)\Z")
 _SCRATCH_VARIABLE = Lazy(r"\$(?:TMPDIR|\{TMPDIR\}|\{TMPDIR:?-[^}]*\}|TEMP|TMP|RUNNER_TEMP|XDG_RUNTIME_DIR)/.+")
 
@@ -134,4 +141,7 @@ def is_persistence(path: str) -> bool:
 
 
 def is_secret(path: str) -> bool:
+    bare = _WRAPPED.sub("", path) if path[-1:].isalnum() else path.rstrip("*?")
+    if bare != path and _SECRET.search(bare) is not None and _NOT_SECRET.search(bare) is None:
+        return True
     return _SECRET.search(path) is not None and _NOT_SECRET.search(path) is None

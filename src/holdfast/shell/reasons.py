@@ -9,6 +9,7 @@ SENTENCES: Mapping[str, str] = {
     "read_only": "It only reads.",
     "harmless": "It changes nothing that matters.",
     "reads_secret": "It reads {target}, which holds keys or passwords.",
+    "shows_secret": "It shows a secret ({target}).",
     "writes": "It writes {target}.",
     "deletes": "It deletes {target}.",
     "runs": "It runs {target}, whose effects depend on the project.",

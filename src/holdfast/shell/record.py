@@ -94,7 +94,7 @@ class Record:
             Effect("reads", path, "", by, whole=whole and context.shown, certain=certain, path=not context.machine)
         )
         if not is_sensitive(path):
-            return 0
+            return scope.origins.get(path, 0) & FROM_SECRET if scope.origins else 0
         if path != "/etc/passwd":
             self.finding("caution", "reads_secret", target=path)
         return FROM_SECRET

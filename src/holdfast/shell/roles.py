@@ -207,7 +207,7 @@ class Roles(Engine):
             self.exfiltration(call)
         if not text or text == "-" or (value.text == text and call.spec.get("target") == "at"):
             return
-        target = Field(text.split(";")[0], value.dynamic, value.glob)
+        target = Field(re.split(r"[;,]", text)[0], value.dynamic, value.glob)
         taint = self.record.reads(target, call.scope, call.context, call.command)
         taint |= call.scope.origins.get(paths.absolute(target.text, call.scope.cwd, call.scope.home), 0)
         if taint & FROM_SECRET:

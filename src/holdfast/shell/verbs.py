@@ -19,25 +19,25 @@ READS = frozenset(
 ASKS = frozenset(
     "status info version versions logs log top diff check history tree events ps stats size count plan scan query"
     " print watch ping wait test doctor about env usage current summary outline graph verify health metrics monitor"
-    " outputs output audit trace detect me members catalog whois netcheck".split()
+    " outputs output exists audit trace detect me members catalog whois netcheck".split()
 )
 # Something is different afterwards, but nothing is gone.
 CHANGES = frozenset(
-    "create add set update put apply edit enable start stop restart deploy push publish upload import attach assign"
-    " grant invite move mv rename copy cp clone restore rotate scale run exec execute invoke send submit register tag"
-    " untag label annotate login logout use switch install init new save sync join merge approve reject open close"
-    " comment lock unlock pause resume suspend promote patch replace upgrade migrate activate allow deny write insert"
-    " modify change configure setup config associate authorize accept transfer fork link connect disconnect reboot"
-    " shutdown cancel deactivate make touch mkdir generate sign encrypt decrypt seal unseal rebuild refresh reload"
-    " retry rerun trigger dispatch call post mark unmark pin unpin star unstar follow unfollow subscribe ack resolve"
-    " escalate snooze schedule enroll bootstrap build download export backup snapshot-create issue renew transition"
-    " ssh shell console attach-volume mount unmount forward proxy serve listen tunnel reserve"
-    " allocate bind unbind get-credentials get-login".split()
+    "create add set update put apply edit enable start stop restart deploy push publish upload import attach"
+    " assign grant invite move mv rename copy cp clone restore rotate scale run exec execute invoke send submit"
+    " register tag untag unset label annotate login logout use switch install init new save sync join merge"
+    " approve reject open close comment lock unlock pause resume suspend promote patch replace upgrade migrate"
+    " activate allow deny write insert modify change configure setup config associate authorize accept transfer"
+    " fork link connect disconnect reboot shutdown cancel deactivate make touch mkdir generate sign encrypt"
+    " decrypt seal unseal rebuild refresh reload retry rerun trigger dispatch call post mark unmark pin unpin"
+    " star unstar follow unfollow subscribe ack resolve escalate snooze schedule enroll bootstrap build download"
+    " export backup snapshot-create issue renew transition ssh shell console attach-volume mount unmount forward"
+    " proxy serve listen tunnel reserve allocate bind unbind get-credentials get-login".split()
 )
 # Of these, the ones that begin a longer name: `create-bucket`, but not `ssh-key`.
 CHANGE_PREFIXES = frozenset(
     "create update put add set start stop modify attach associate register run send import enable restore copy accept"
-    " publish invoke reboot upload tag assign grant".split()
+    " publish invoke reboot upload tag untag assign grant unassign unlink unpublish rename replace".split()
 )
 # Gone afterwards, or access to it is.
 DESTROYS = frozenset(

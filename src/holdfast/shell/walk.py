@@ -9,15 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.shell import paths
 from holdfast.shell.branches import join, multiplies, never_ends
 from holdfast.shell.call import MAX_DEPTH
-from holdfast.shell.calls import Caller
 from holdfast.shell.commands import CommandTable
 from holdfast.shell.expand import (
-    FROM_FILE,
-    FROM_SECRET,
-    FROM_TREE,
     MAX_FIELD_LENGTH,
     Expander,
     Field,
@@ -28,13 +23,12 @@ from holdfast.shell.expand import (
 from holdfast.shell.parse import Parser
 from holdfast.shell.record import Context, Record
 from holdfast.shell.recover import parse_leniently
-from holdfast.shell.smuggle import HELD_SHELL
+from holdfast.shell.redirects import NOTHING, UNSEEN, Redirecting
 from holdfast.shell.syntax import (
     Assignment,
     Compound,
     Node,
     Pipeline,
-    Redirect,
     Sequence,
     ShellSyntaxError,
     Simple,
@@ -49,11 +43,9 @@ _LOOP_VALUES = 8
 _TAKES_NAMES = frozenset(
     ("test", "[", "let", "declare", "typeset", "local", "export", "readonly", "read", "mapfile", "readarray", "printf")
 ) | frozenset(("unset", "wait", "getopts", "((", "return", "exit", "shift", "break", "continue", "ulimit"))
-NOTHING = Output("")
-UNSEEN = Output(None)
 
 
-class Walker(Caller):
+class Walker(Redirecting):
     def __init__(self, table: CommandTable, record: Record) -> None:
         super().__init__(table, record)
         self.expander = Expander(self.substitution, self.evaluate)
@@ -337,12 +329,6 @@ class Walker(Caller):
             self.emptied(sink, context)
         return self.into(sink, output, scope)
 
-    def emptied(self, sink: tuple[str, int], context: Context) -> None:
-        """`: > file`: nothing is written, what was there is gone. For a log or a setting that is destruction."""
-        path, mode = sink
-        if mode == 0 and not context.machine and (paths.is_system(path) or paths.is_secret(path)):
-            self.record.finding("dangerous", "empties", target=path)
-
     def bare(self, node: Simple, assignments: list[tuple[Assignment, Field | list[Field]]], scope: Scope) -> None:
         for assignment, value in assignments:
             self.assign(assignment, value, scope)
@@ -380,75 +366,3 @@ class Walker(Caller):
                     before.text + value.text, before.dynamic or value.dynamic, taint=before.taint | value.taint
                 )
         scope.variables[name] = value
-
-    # -- redirects ----------------------------------------------------------------------------------
-
-    def redirects(
-        self, redirects: list[Redirect], scope: Scope, stdin: Output, context: Context
-    ) -> tuple[Output, tuple[str, int] | None]:
-        """What the command reads from, and where its output goes: (path, 1 append | 64 socket) or None."""
-        sink: tuple[str, int] | None = None
-        for redirect in redirects:
-            operator = redirect.operator
-            target = self.expander.single(redirect.target, scope)
-            if redirect.heredoc or operator == "<<<":
-                text = None if target.dynamic else target.text
-                stdin = Output(text if text is not None else target.text, target.taint)
-                if redirect.heredoc is False and stdin.text is not None:
-                    stdin = Output(stdin.text + "\n", stdin.taint)
-                continue
-            if operator in ("<&", ">&") and (target.text.rstrip("-").isdigit() or target.text == "-"):
-                continue
-            if target.text == "-":  # only after & does it mean closing; here it is a file of that name
-                target = Field("./-")
-            if target.text.startswith(("/dev/tcp/", "/dev/udp/")):
-                host = target.text.split("/", 3)[3]
-                self.record.add("network", host, None, "socket", target.certain)
-                self.record.read_only = False
-                self.record.finding("caution", "network", target=host)
-                sink = (target.text, 64)
-                if operator == "<":
-                    sink = None
-                if operator == "<>" or stdin.taint & (FROM_SECRET | FROM_FILE):
-                    self.record.finding("dangerous", "reverse_shell", target=host)
-                continue
-            if operator == "<" and (target.text == "/dev/tty" or target.text in ("$(tty)", "`tty`")):
-                stdin = NOTHING
-                continue
-            if operator == "<":
-                taint = self.record.reads(target, scope, context, None)
-                path = paths.absolute(target.text, scope.cwd, scope.home)
-                stdin = Output(scope.files.get(path), taint | target.taint | FROM_FILE | scope.origins.get(path, 0))
-                continue
-            append = operator in (">>", "&>>")
-            self.record.writes(target, scope, context, None, append=append)
-            if operator == "<>":
-                self.record.reads(target, scope, context, None)
-            if redirect.descriptor in ("", "1"):
-                path = paths.absolute(target.text, scope.cwd, scope.home)
-                sink = (path, 1 if append else 0)
-        return stdin, sink
-
-    def into(self, sink: tuple[str, int] | None, output: Output, scope: Scope) -> Output:
-        """Keep what is written to a file, so that running the file later is seen through."""
-        if sink is None:
-            return output
-        path, mode = sink
-        if mode & 64:
-            if output.taint & (FROM_SECRET | FROM_TREE):
-                self.record.finding("dangerous", "exfiltrates", source="secret data", target=path)
-            return UNSEEN
-        if paths.is_harmless_device(path):
-            return output if path in ("/dev/stdout", "/dev/tty", "/dev/stderr") else NOTHING
-        if output.text is None:
-            scope.files.pop(path, None)
-        elif mode & 1 and path not in scope.files:
-            pass  # what stood in it before is not known
-        else:
-            before = scope.files.get(path, "") if mode & 1 else ""
-            if len(before) + len(output.text) <= MAX_FIELD_LENGTH:
-                scope.files[path] = before + output.text
-        if output.text and "/." in path and "sh" in output.text and HELD_SHELL.search(output.text):
-            self.record.finding("dangerous", "persists", target=path)  # settings of a program that start a shell
-        scope.origins[path] = output.taint | (scope.origins.get(path, 0) if mode & 1 else 0)
-        return Output("", 0)

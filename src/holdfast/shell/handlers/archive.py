@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
-from holdfast.shell.expand import FROM_FILE, FROM_SECRET, FROM_TREE, Field, Output
+from holdfast.shell.expand import FROM_DECODER, FROM_FILE, FROM_SECRET, FROM_TREE, Field, Output
 from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import acts, split_arguments
 
@@ -27,12 +27,19 @@ _TAKES = {
 _MODES = frozenset(("--extract", "--create", "--update", "--delete", "--append", "--remove-files", "--overwrite"))
 
 
+# GNU tar takes a long option by its beginning; these are the ones that decide what is done.
+_LONGS = frozenset(name for name in _TAKES if name.startswith("--")) | frozenset(
+    "--create --extract --list --append --update --delete --diff --compare --concatenate --to-stdout --absolute-names"
+    " --remove-files --get --gzip --bzip2 --xz --verbose --keep-old-files --overwrite".split()
+)
+
+
 def tar(walker: Caller, call: Call) -> Output:
     style = "" if call.fields and call.fields[0].text.startswith("-") else "bsd"
     fields = call.fields
     if style == "bsd" and fields:
         fields = _old_style(fields)
-    arguments = split_arguments(fields, _TAKES)
+    arguments = split_arguments(fields, _TAKES, known_longs=_LONGS)
     walker.note(call)
     record, scope, context, by = walker.record, call.scope, call.context, call.command
     if arguments.has("--help", "--version", "--usage"):
@@ -76,7 +83,7 @@ def tar(walker: Caller, call: Call) -> Output:
         if archive is not None:
             call.taint |= record.reads(archive, scope, context, by)
         if arguments.has("-O", "--to-stdout"):
-            return Output(None, call.stdin.taint | FROM_FILE)
+            return Output(None, call.stdin.taint | FROM_FILE | FROM_DECODER)
         target = directory if directory is not None else Field(".")
         record.writes(target, scope, context, by, detail="inside", append=True)
         if arguments.has("-P", "--absolute-names"):
@@ -95,6 +102,8 @@ def tar(walker: Caller, call: Call) -> Output:
             taint |= FROM_SECRET
         if archive is None or archive.text == "-":
             return Output(None, taint | FROM_FILE | FROM_TREE)
+        if ":" in archive.text and "/" not in archive.text.split(":")[0] and taint & FROM_SECRET:
+            walker.exfiltration(call)
         record.writes(archive, scope, context, by)
         scope.origins[paths.absolute(archive.text, scope.cwd, scope.home)] = taint | FROM_TREE
         return Output(None, 0)

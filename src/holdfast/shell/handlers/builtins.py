@@ -122,7 +122,8 @@ def _look_ahead(walker: Caller, call: Call, name: str, text: str) -> None:
     finally:
         seen, walker.record = walker.record, kept
     worst = seen.worst()
-    if worst is not None and worst[0] == "dangerous" and not text.split(None, 1)[0].endswith(name):
+    hidden = walker.table.find(name) is not None and not re.match(rf"\S*{re.escape(name)}(?:\s|\Z)", text)
+    if worst is not None and worst[0] == "dangerous" and hidden:
         kept.finding("dangerous", "hides", how=f"{name} will mean {text!r}")
     if not seen.read_only:
         kept.read_only = False

@@ -20,7 +20,7 @@ _OPEN_MODE = Lazy(r"0?[0-7]?[0-7][0-7][2367]\Z|(?:^|,)[ugo]*[ao][ugoa]*[+=][rxXs
 _SETUID = Lazy(r"0?[4-7][0-7]{3}\Z|(?:^|,)g*u[ug]*[+=][rwxX]*s|(?:^|,)[+=][rwxX]*s")
 
 
-def transfer(walker: Caller, call: Call, role: str) -> None:
+def transfer(walker: Caller, call: Call, role: str) -> None:  # noqa: PLR0915 - one step after the other
     """`cp a b dir`, `mv`, `install`, `ln`: the last name is written, unless -t names it."""
     arguments = call.arguments
     record, scope, context, by = walker.record, call.scope, call.context, call.command
@@ -42,6 +42,10 @@ def transfer(walker: Caller, call: Call, role: str) -> None:
         if role == "link":
             if value.text == "/dev/null" and paths.is_secret(paths.absolute(target.text, scope.cwd, scope.home)):
                 record.finding("dangerous", "empties", target=target.text)
+            linked = paths.absolute(value.text, scope.cwd, scope.home)
+            origin = scope.origins.get(linked, 0) | (FROM_SECRET if paths.is_secret(linked) else 0)
+            if origin:
+                scope.origins[paths.absolute(target.text, scope.cwd, scope.home)] = origin
             continue
         taint = record.reads(value, scope, context, by)
         call.taint |= taint
@@ -139,20 +143,24 @@ def dd(walker: Caller, call: Call) -> Output:
     record = walker.record
     taint = call.stdin.taint
     wrote = False
-    for value in call.fields:
+    origins: dict[str, int] = {}
+    for value in sorted(call.fields, key=lambda f: f.text.startswith("of=")):
         key, equals, text = value.text.partition("=")
         part = Field(text, value.dynamic, value.glob, value.taint)
         if value.dynamic and (not equals or key.startswith("$")):
             record.cannot_know(f"the operand {value.text} of dd is only known when it runs")
         if key == "if":
+            taint |= call.scope.origins.get(paths.absolute(text, call.scope.cwd, call.scope.home), 0)
             taint |= record.reads(part, call.scope, call.context, call.command, whole=True) | FROM_FILE
         elif key == "of":
             wrote = True
             record.writes(part, call.scope, call.context, call.command)
             if part.dynamic and not paths.is_temporary(part.text):
                 record.finding("caution", "writes", target=text)
+            origins[paths.absolute(text, call.scope.cwd, call.scope.home)] = taint & ~FROM_FILE
     if not wrote:
         return Output(None, taint)
+    call.scope.origins.update(origins)
     return Output("", taint & FROM_SECRET)
 
 

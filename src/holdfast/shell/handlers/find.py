@@ -77,9 +77,14 @@ def find(walker: Caller, call: Call) -> Output:
                 end += 1
             _run(walker, call, fields[index:end], starts, narrow, text)
             index = end + 1
-        elif text.startswith("-") and text not in _ALONE:
+        elif text.startswith("-") and text not in _ALONE and _is_value(fields[index : index + 1]):
             index += 1
     return Output(None, taint)
+
+
+def _is_value(following: list[Field]) -> bool:
+    """What follows a test belongs to it, unless it is an action: a test may be one that nobody told us."""
+    return bool(following) and following[0].text not in _RUNS | _WRITES | {"-delete", "-fprintf"}
 
 
 def _is_narrow(tests: list[Field]) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
@@ -27,7 +29,7 @@ _DATA = ("-d", "--data", "--data-binary", "--data-raw", "--data-ascii", "--data-
 
 def curl(walker: Caller, call: Call) -> Output:
     opts = call.spec.get("opts", {})
-    arguments = call.arguments = split_arguments(call.fields, opts)
+    arguments = call.arguments = split_arguments(call.fields, opts, known_longs=_long_names(opts))
     walker.note(call)
     record, scope, context, by = walker.record, call.scope, call.context, call.command
     if arguments.has("--help", "--version", "-V", "-h", "--manual") and not arguments.positionals:
@@ -78,6 +80,16 @@ def curl(walker: Caller, call: Call) -> Output:
     return Output(None, call.taint | FROM_NETWORK)
 
 
+@lru_cache(maxsize=8)
+def _longs(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(name for name in names if name.startswith("--"))
+
+
+def _long_names(opts: Mapping[str, str]) -> frozenset[str]:
+    """Both programs take a long option by its beginning: `--post-f` is `--post-file`."""
+    return _longs(tuple(opts))
+
+
 def _method(value: Field | None) -> str:
     return value.text.upper() if value is not None else ""
 
@@ -88,7 +100,8 @@ def _save(walker: Caller, call: Call, name: Field) -> None:
 
 
 def wget(walker: Caller, call: Call) -> Output:
-    arguments = call.arguments = split_arguments(call.fields, call.spec.get("opts", {}))
+    opts = call.spec.get("opts", {})
+    arguments = call.arguments = split_arguments(call.fields, opts, known_longs=_long_names(opts))
     walker.note(call)
     record = walker.record
     if arguments.has("--help", "--version", "-V", "-h") and not arguments.positionals:
@@ -143,14 +156,17 @@ def netcat(walker: Caller, call: Call) -> Output:
         record.finding("dangerous", "reverse_shell", target=target)
     if call.stdin.taint & (FROM_SECRET | FROM_TREE) or any(f.taint & FROM_SECRET for f in call.fields):
         walker.exfiltration(call)
-    elif any(re.match(r"(?:EXEC|SYSTEM|SHELL):", f.text, re.I) for f in arguments.positionals):
+    elif any(re.match(r"(?:EXEC|SYSTEM|SHELL)(?:[:,]|\Z)", f.text, re.I) for f in arguments.positionals):
         record.finding("dangerous", "reverse_shell", target=target)
     for value in arguments.positionals:
-        match = re.match(r"(?:OPEN|CREATE|GOPEN|FILE):([^,]+)", value.text, re.I)
+        match = re.match(r"(?:OPEN|CREATE|GOPEN|FILE|PIPE):([^,]+)|(?P<path>[./][^,]*)", value.text, re.I)
         if match is not None and call.name == "socat":
-            if record.reads(Field(match[1]), call.scope, call.context, call.command) & FROM_SECRET:
+            name = (match[1] or match["path"]).strip("\"'")
+            taint = record.reads(Field(name), call.scope, call.context, call.command)
+            taint |= call.scope.origins.get(paths.absolute(name, call.scope.cwd, call.scope.home), 0)
+            if taint & (FROM_SECRET | FROM_TREE):
                 walker.exfiltration(call)
-            record.writes(Field(match[1]), call.scope, call.context, call.command, append=True)
+            record.writes(Field(name), call.scope, call.context, call.command, append=True)
     return Output(None, FROM_NETWORK)
 
 
@@ -230,7 +246,10 @@ def rsync(walker: Caller, call: Call) -> Output:
     for value in sources:
         if value in remote:
             continue
-        taint = record.reads(value, scope, context, by)
+        origin = scope.origins.get(paths.absolute(value.text, scope.cwd, scope.home), 0)
+        taint = record.reads(value, scope, context, by) | origin
+        if target not in remote and taint:
+            scope.origins[paths.absolute(target.text, scope.cwd, scope.home)] = taint
         if taint & FROM_SECRET and target in remote and not dry:
             record.finding("dangerous", "exfiltrates", source=value.text, target=target.text)
     if dry:

@@ -36,7 +36,7 @@ _PHP_SETTING = Lazy(r"(?:display_errors|error_reporting|memory_limit|date\.timez
 _SHELL_OPTIONS = {"-O": "val", "-o": "val", "+O": "val", "+o": "val", "--rcfile": "script", "--init-file": "script"}
 
 
-def shell(walker: Caller, call: Call) -> Output:
+def shell(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one step after the other
     """`bash -c text`, `bash file`, `bash <<EOF`, `... | bash`, or an interactive shell."""
     code: Field | None = None
     rest = call.fields
@@ -61,7 +61,8 @@ def shell(walker: Caller, call: Call) -> Output:
             interactive = interactive or "i" in letters
             privileged = privileged or "p" in letters
             from_stdin = from_stdin or "s" in letters
-            if "n" in letters and text[0] == "-" and "c" not in letters:
+            runs_again = any(re.fullmatch(r"\+[a-zA-Z]*n[a-zA-Z]*", f.text) for f in rest)  # `bash -n +n`
+            if "n" in letters and text[0] == "-" and "c" not in letters and not runs_again:
                 walker.note(call)
                 for value in rest:
                     walker.record.reads(value, call.scope, call.context, call.command)
@@ -157,8 +158,10 @@ def source(walker: Caller, call: Call) -> Output:
     if target.taint & FROM_NETWORK or call.scope.origins.get(path, 0) & FROM_NETWORK:
         walker.record.finding("dangerous", "downloads_and_runs", target=target.text)
     content = call.scope.files.get(path)
-    if content is None and target.text in ("/dev/stdin", "-"):
+    if content is None and target.text in ("/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0"):
         content = call.stdin.text
+        if call.stdin.taint & FROM_NETWORK:
+            walker.record.finding("dangerous", "downloads_and_runs", target=target.text)
     if content is not None:
         return walker.run_text(content, call.scope, call.stdin, call.context.through(f"source {target.text}"))
     walker.record.add("runs", path, call.command, "script", target.certain)

@@ -11,8 +11,10 @@ from holdfast.shell.table import (
     containers,
     coreutils,
     databases,
+    disclosures,
     editors,
     interpreters,
+    macos,
     media,
     network,
     packages,
@@ -42,9 +44,15 @@ ALL: tuple[Mapping[str, Any], ...] = (
     network.TABLE,
     media.TABLE,
     system.TABLE,
+    macos.TABLE,
 )
 
 # By `program` or `program subcommand`: uses that do more than the entry's `ro` says.
 SIDE_EFFECTS: Mapping[str, tuple[str, ...]] = {
     name: conditions for names, conditions in side_effects.SIDE_EFFECTS.items() for name in names.split("|")
+}
+
+# By program: a pattern of uses that show a secret.
+DISCLOSES: Mapping[str, str] = {
+    name: pattern for names, pattern in disclosures.DISCLOSES.items() for name in names.split("|")
 }

@@ -69,13 +69,13 @@ TABLE = {
     "aws|awslocal|aws2": {
         "verbs": "cloud",
         "opts": _AWS_OPTS,
-        "reads": "decode-authorization-message receive-message scan batch-get-item tail wait presign",
+        "reads": "decode-authorization-message scan batch-get-item tail wait presign",
         "sub": {
             "s3": {"opts": _AWS_OPTS, "sub": _S3},
             "secretsmanager|ssm": {"verbs": "secret store", "destroys": "update-secret put-secret-value put-parameter delete-secret", "reads": "get-random-password"},
             "ssm": {"verbs": "cloud", "sub": {"start-session|send-command": {"pos": "text", "risk": "caution", "why": "it runs on another machine", "fx": ["external_state:cloud"], "unknown": "a session on another machine"}}},
             "configure|sso|login": {"pos": "text", "risk": "caution", "why": "it changes who is logged in", "when": [["arg0~^(?:list|get|list-profiles)$", {"ro": True, "risk": "safe", "only": True}]]},
-            "sts": {"verbs": "cloud", "reads": "get-caller-identity get-session-token assume-role decode-authorization-message"},
+            "sts": {"verbs": "cloud", "reads": "get-caller-identity get-session-token decode-authorization-message"},
             "iam": {"verbs": "cloud", "sub": {"attach-user-policy|attach-role-policy|put-user-policy|put-role-policy|create-access-key|create-user|add-user-to-group|update-assume-role-policy|create-login-profile|attach-group-policy": {"pos": "text", "risk": "dangerous", "why": "it gives rights in the cloud", "fx": ["external_state:cloud"], "opts": {"--user-name": "val"}}}},
             "lambda": {"verbs": "cloud", "sub": {"invoke": {"pos": ["write"], "risk": "caution", "why": "it runs a function", "fx": ["external_state:cloud"], "opts": {"--function-name": "val", "--payload": "val", "--region": "val"}}}},
             "s3api": {"verbs": "cloud", "sub": {"get-object|get-object-torrent|select-object-content": _AWS_FILE}},
@@ -89,7 +89,9 @@ TABLE = {
         "reads": "get-value config-helper print-access-token list",
         "sub": {
             "compute": {"verbs": "cloud", "sub": {"ssh": {"pos": ["host", "text"], "risk": "caution", "why": "it opens a session on another machine", "opts": {"--command": "shell", "--zone": "val", "--project": "val"}, "unknown": "a session on another machine"}, "scp": {"pos": "text", "risk": "caution", "why": "it copies to or from another machine", "fx": ["network"]}}},
-            "config|auth|init": {"pos": "text", "risk": "caution", "why": "it changes settings of the client", "when": [["arg0~^(?:list|get-value|print-access-token|describe)$", {"ro": True, "risk": "safe", "only": True}]]},
+            "config|auth|init": {"pos": "text", "risk": "caution", "why": "it changes settings of the client", "when": [["arg0~^(?:list|get|get-value|print-access-token|print-identity-token|describe)$", {"ro": True, "risk": "safe", "only": True}], ["arg0~^configurations$ arg1~^(?:list|describe)$", {"ro": True, "risk": "safe", "only": True}], ["arg0~^revoke$", {"risk": "dangerous", "why": "it takes away access"}]]},
+            "run|builds|deploy|scheduler|backup-dr|lock": {"verbs": "cloud"},
+            "beta|alpha": {"verbs": "cloud", "sub": {"run|builds|deploy|scheduler": {"verbs": "cloud"}}},
             "storage": {"verbs": "cloud", "sub": {"rm": {"pos": "text", "risk": "dangerous", "why": "it deletes from the cloud", "fx": ["external_state:cloud"]}, "cp|mv|rsync": _S3["cp|mv|sync|mb|website"]}},
             "projects": {"verbs": "cloud", "sub": {"add-iam-policy-binding": {"pos": "text", "risk": "dangerous", "why": "it gives rights in the cloud", "fx": ["external_state:cloud"]}}},
         },
@@ -104,7 +106,7 @@ TABLE = {
         },
     },
     "bq": {"verbs": "database", "opts": {"--project_id": "val", "--format": "val"}, "sub": {"query": {"pos": "sql", "fx": ["network"], "risk": "caution", "why": "it asks the database", "opts": {"--use_legacy_sql": "?val", "--destination_table": "val"}}, "rm": {"pos": "text", "risk": "dangerous", "why": "it deletes tables or datasets", "fx": ["external_state:database"]}}},
-    "az": {"verbs": "cloud", "opts": {"-o": "val", "--output": "val", "--subscription": "val", "--query": "val"}, "destroys": "deallocate purge"},
+    "az": {"verbs": "cloud", "opts": {"-o": "val", "--output": "val", "--subscription": "val", "--query": "val"}, "destroys": "deallocate purge untag", "reads": "exists url", "sub": {"lock": {"verbs": "cloud"}, "config|configure": {"verbs": "cloud", "destroys": "unset"}}},
     "doctl|linode-cli|hcloud|vultr-cli|scw|exo|oci|ibmcloud|aliyun|tccli|openstack|nova|neutron|cinder|glance|otc|ovhcloud|upctl|civo|equinix|metal|flyctl|fly|heroku|vercel|vc|now|netlify|ntl|railway|render|surge|firebase|amplify|supabase|planetscale|pscale|neonctl|turso|wrangler|cloudflared|flarectl|cf-terraforming|digitalocean|koyeb|northflank|clever|scalingo|platform|lagoon|acli|terminus|pantheon|upsun|dokku|caprover|coolify|kamal|cap|mina|deployer|dep|envoyer|forge|ploi|eb|copilot|sam|serverless|sls|cdk|cdktf|pulumi|sst|arc|claudia|zappa|chalice|apex|begin|edgio|azd|swa|bicep|arm|knife|berks|cinc|bolt|rundeck|octo|stackit|infracost|spacelift|env0|tfe|tfc|scalr|driftctl|cloudquery|steampipe|powerpipe|prowler|scoutsuite|cloudsploit|cloud-nuke|aws-nuke|leapp|granted|assume|saml2aws|gimme-aws-creds|okta-aws-cli|auth0|okta|keycloak|kcadm.sh|duo|ldap-cli|stripe|twilio|sendgrid|mailgun|algolia|contentful|shopify|magento-cloud|salesforce|sf|sfdx|hubspot|zendesk|zcli|datadog-ci|newrelic|sentry-cli|pd|opsgenie|statuspage|ngrok|localtunnel|lt|bore|inlets|tailscale|zerotier-cli|nebula|headscale|netbird|boundary|teleport|tsh|tctl|infisical|chamber|confidant|credstash|bws|bw|lpass|gopass|pass|keepassxc-cli|1password|op|akeyless|conjur|doppler|vault|bao|consul|nats|rabbitmqadmin|rabbitmqctl|rabbitmq-plugins|rabbitmq-diagnostics|circleci|travis|drone|woodpecker-cli|buildkite-agent|bk|jenkins-cli|jenkins-jobs|gitlab-runner|gitlab-rails|gitlab-ctl|concourse|spin|codefresh|harness|semaphore|appcenter|bitrise|codemagic|eas-cli|databricks|snow|fivetran|airbyte|confluent|ccloud|rpk|strimzi|pulsar-admin|pulsarctl|temporal|camunda|zbctl|ldcli|unleash|flagsmith|growthbook|posthog|mongocli|atlas|elasticsearch-cli|curator|es|opensearch-cli|meilisearch|typesense|weaviate|milvus_cli|chroma|pinecone|qdrant|minio|mc|s3cmd|s5cmd|s4cmd|rclone|b2|storj|uplink|wasabi|ipfs|filecoin|arweave|bundlr": {"verbs": "cloud", "destroys": "destroy delete remove down rm purge wipe unregister", "reads": "ip releases ps regions orgs dashboard open domains account inspect about lsd lsf lsl lsjson md5sum sha1sum size tree ncdu netcheck whois bugreport synth diff cat head stat du find share generate autocomplete"},
     "heroku": {
         "verbs": "cloud",
@@ -123,7 +125,7 @@ TABLE = {
         "reads": "ip releases ps regions orgs dashboard open domains about synth diff inspect secrets:list list ls whoami docs doctor",
         "opts": {"-a": "val", "--app": "val", "-c": "val", "--config": "val", "--project": "val", "-P": "val", "--stage": "val", "-s": "val", "--stack": "val", "--profile": "val"},
         "sub": {
-            "deploy|up|publish|push|--prod": {"pos": "text", "risk": "caution", "why": "it deploys", "fx": ["external_state:deploy", "network"]},
+            "deploy|up|publish|push|--prod|watch": {"pos": "text", "risk": "caution", "why": "it deploys", "fx": ["external_state:deploy", "network"]},
             "ssh|console|shell": {"pos": "text", "risk": "caution", "why": "it opens a session on another machine", "unknown": "a session on another machine", "opts": {"-C": "shell", "-c": "shell", "--command": "shell", "-a": "val"}},
             "dev|local|serve|start|run|emulators:start|build|init|login|logout|env|link|pull|preview|logs|completion": {"pos": "text", "risk": "caution", "why": "it runs or changes the project"},
             "apps|secrets|volumes|machines|certs|ips|postgres|redis|domains|projects|teams|dns|alias|storage|functions|hosting|firestore|database|d1|kv|r2|queues|tail|stack|config|state|policy": {"verbs": "deploy", "destroys": "destroy delete remove rm purge unset disable release detach del"},
@@ -143,7 +145,7 @@ TABLE = {
         },
     },
     "terraform|tofu|tf|terragrunt|opentofu": _TF,
-    "packer": {"sub": {"validate|inspect|version|help|plugins": {"ro": True, "pos": "text"}, "fmt": {"pos": "write", "risk": "caution"}, "build|init|console|hcl2_upgrade|fix": {"pos": "text", "risk": "caution", "why": "it builds machine images", "unknown": "it builds machine images"}}},
+    "packer": {"sub": {"validate|inspect|version|help": {"ro": True, "pos": "text"}, "plugins": {"pos": "text", "risk": "caution", "why": "it changes the plugins", "fx": ["installs"], "when": [["arg0~^(?:installed|required|help)$", {"ro": True, "risk": "safe", "fx": []}]]}, "fmt": {"pos": "write", "risk": "caution", "why": "it formats files", "style": "dash", "when": [["-check", {"ro": True, "risk": "safe", "pos": "read"}], ["-write~^false$", {"ro": True, "risk": "safe", "pos": "read"}]]}, "build|init|console|hcl2_upgrade|fix": {"pos": "text", "risk": "caution", "why": "it builds machine images", "unknown": "it builds machine images"}}},
     "ansible": {
         "pos": "val",
         "opts": {"-m": "val", "-a": "shell", "-i": "read", "-u": "val", "-e": "val", "--become-user": "val", "-f": "val", "-l": "val", "--limit": "val", "-t": "val"},
@@ -202,9 +204,11 @@ TABLE = {
     "restic": {
         "opts": {"-r": "val", "--repo": "val", "-p": "read", "--password-file": "read", "--password-command": "shell", "-o": "setting", "--option": "setting"},
         "sub": {
-            "snapshots|check|stats|ls|find|dump|version|diff|cat|list|help|cache": {"ro": True, "pos": "text", "opts": {"-r": "val", "--target": "write", "-t": "write"}},
+            "snapshots|check|stats|ls|find|dump|version|diff|cat|list|help|cache": {"ro": True, "pos": "text", "opts": {"-r": "val", "--target": "write", "-t": "write"}, "when": [["--cleanup", {"ro": False, "risk": "caution", "why": "it deletes caches"}]]},
             "backup|init|mount|unlock|restore|copy|tag|key|migrate|recover|repair|rewrite|self-update|generate": {"pos": "text", "risk": "caution", "why": "it changes backups or restores them", "fx": ["external_state:backup"], "opts": {"-r": "val", "--target": "write", "-t": "write", "--stdin-from-command": "shell"}},
             "forget|prune": {"pos": "text", "risk": "dangerous", "why": "it deletes backups", "fx": ["external_state:backup"], "dry": "-n|--dry-run"},
+            "key": {"pos": "text", "risk": "caution", "why": "it changes who can read backups", "fx": ["external_state:backup"], "when": [["arg0~^list$", {"ro": True, "risk": "safe", "fx": []}], ["arg0~^remove$", {"risk": "dangerous", "why": "it takes away access to backups"}]]},
+            "unlock": {"pos": "text", "risk": "caution", "why": "it removes locks", "fx": ["external_state:backup"], "when": [["--remove-all", {"risk": "dangerous", "why": "it breaks locks that protect backups"}]]},
         },
     },
     "borg|borgmatic": {
@@ -219,4 +223,10 @@ TABLE = {
     "cloud-nuke|aws-nuke": {"pos": "text", "risk": "dangerous", "why": "it deletes everything in an account", "fx": ["external_state:cloud"]},
     "gitlab-runner": {"verbs": "ci", "reads": "list status verify", "destroys": "unregister reset-token", "sub": {"exec": {"pos": "text", "risk": "caution", "unknown": "it runs a job"}}},
     "sentry-cli|stripe|shopify|twilio|auth0|okta|ldcli": {"verbs": "service", "destroys": "delete archive remove"},
+    "deck": {"verbs": "gateway", "reads": "ping diff validate dump file", "destroys": "reset", "sub": {"gateway": {"verbs": "gateway", "reads": "ping diff validate dump", "destroys": "reset", "sub": {"sync|apply": {"pos": "text", "risk": "dangerous", "why": "it makes the gateway a copy, deleting what is not in the file", "fx": ["external_state:gateway"]}, "dump": {"pos": "text", "risk": "caution", "why": "it writes a file", "opts": {"-o": "write"}, "fx": ["network"]}}}, "sync": {"pos": "text", "risk": "dangerous", "why": "it makes the gateway a copy, deleting what is not in the file", "fx": ["external_state:gateway"]}, "dump": {"pos": "text", "risk": "caution", "why": "it writes a file", "opts": {"-o": "write"}, "fx": ["network"]}}},
+    "fastly|akamai|cdn77|keycdn|bunny": {"verbs": "cdn", "reads": "whoami pops ip-list stats", "destroys": "purge delete disable activate", "opts": {"--service-id": "val", "--version": "val", "--token": "val"}},
+    "azcopy": {"verbs": "cloud", "reads": "list", "destroys": "remove rm", "sub": {"copy|cp|c|make|mk|login|logout|jobs|env|bench": {"pos": "text", "risk": "caution", "why": "it copies to or from the cloud", "fx": ["external_state:cloud", "network"]}, "sync": {"pos": "text", "risk": "caution", "why": "it copies to or from the cloud", "fx": ["external_state:cloud", "network"], "opts": {"--delete-destination": "val"}, "when": [["--delete-destination~^(?:true|prompt)$", {"risk": "dangerous", "why": "it deletes what is not in the source"}]]}}},
+    "splunk": {"verbs": "service", "destroys": "clean remove offline", "reads": "btool show list search status"},
+    "grafana-cli|grafana": {"verbs": "service", "reads": "list-remote list-versions ls", "destroys": "uninstall remove reset-admin-password"},
+    "gitlab-rake|gitlab-ctl|gitlab-backup": {"verbs": "service", "reads": "status tail show-config", "destroys": "cleanse uninstall restore gitlab:backup:restore"},
 }  # fmt: skip

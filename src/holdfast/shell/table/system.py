@@ -139,4 +139,10 @@ TABLE = {
     "testdisk|photorec|foremost|scalpel|extundelete": {"pos": "text", "risk": "caution", "why": "it works on disks"},
     "xdg-screensaver|vlock|xlock|i3lock|slock": {"pos": "text", "risk": "caution", "why": "it locks the screen"},
     "reg|regedit|bcdedit|vssadmin|wmic|wbadmin|cipher|takeown|icacls|attrib|sfc|dism|schtasks|fsutil|rundll32|mshta|certutil|bitsadmin|regsvr32|cscript|wscript|del|erase|rd|format|robocopy|xcopy|tasklist|taskkill|ipconfig|systeminfo|ver|copy|move|ren|md|cls|assoc|ftype|setx|powercfg|wevtutil|auditpol|netdom|dsquery": {"pos": "text", "risk": "caution", "why": "it is a command of Windows", "handler": "windows"},
+    "blockdev": {"pos": "text", "risk": "caution", "why": "it changes a disk", "when": [["opt~^--(?:get|report)", {"ro": True, "risk": "safe"}], ["--setrw|--setro|--flushbufs|--rereadpt|--setra|--setfra|--setbsz|--setfdc", {"ro": False, "risk": "caution"}]]},
+    "dump|xfsdump|dump2fs|e2dump": {"pos": "read", "risk": "caution", "why": "it copies a file system", "opts": {"-f": "write"}},
+    "restore|xfsrestore": {"pos": "text", "risk": "caution", "why": "it puts files of a backup back", "fx": ["writes:."], "opts": {"-f": "read"}, "when": [["-t", {"ro": True, "risk": "safe", "fx": []}], ["-r|-R", {"risk": "dangerous", "why": "it writes over a file system"}]]},
+    "lvm": {"pos": "argv", "ro": True},
+    "nsupdate": {"pos": "read", "risk": "dangerous", "why": "it changes the names of a domain", "fx": ["external_state:dns", "network"], "opts": {"-k": "read", "-y": "val", "-t": "val", "-u": "val"}, "when": [["-V", {"ro": True, "risk": "safe", "fx": []}]]},
+    "update-rc.d|chkconfig|rc-update|insserv|sysv-rc-conf": {"pos": "text", "risk": "caution", "why": "it changes what starts with the machine", "fx": ["external_state:services"], "when": [["--list", {"ro": True, "risk": "safe", "fx": []}], ["arg0~^show$", {"ro": True, "risk": "safe", "fx": []}]]},
 }  # fmt: skip
