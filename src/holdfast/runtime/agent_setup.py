@@ -17,7 +17,6 @@ from holdfast.runtime.tool import Tool, ToolContext, ToolFailure
 from holdfast.runtime.trouble import Trouble
 from holdfast.store.agent_files import AgentFile, load_agents
 
-
 NO_AGENT = Phrase(
     "runtime.no_agent",
     "No agent is called {name}, so nothing was asked of a model. Those that can be read: {names}.",
