@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from types import TracebackType
 from typing import Self
 
@@ -21,8 +22,20 @@ class FalseDaemon:
         self._listeners = [socket.socket(socket.AF_UNIX), socket.socket(socket.AF_INET)]
         self._listeners[0].bind(str(path))
         self._listeners[1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._listeners[1].bind(("127.0.0.1", port_of(home)))
+        self._bind_when_free(self._listeners[1], port_of(home))
         self.asked = 0
+
+    @staticmethod
+    def _bind_when_free(listener: socket.socket, port: int, seconds: float = 60.0) -> None:
+        """The daemon before us may still be leaving, or a passing connection may have been given its port."""
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                return listener.bind(("127.0.0.1", port))
+            except OSError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.2)
 
     def __enter__(self) -> Self:
         for listener in self._listeners:
