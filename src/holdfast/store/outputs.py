@@ -24,6 +24,7 @@ from holdfast.store.interface import StoreError
 from holdfast.store.output_writer import KeptOutput, OutputWriter
 
 FOLDER = ".agent-output"
+UPLOADS = "uploads"
 _NOTE = "output:"
 _DRAFT = ".part"
 _DAY = 86_400.0
@@ -171,6 +172,37 @@ class OutputStore:
             yield folder
         finally:
             os.close(folder)
+
+    # giving back
+
+    def open_kept(self, path: str | Path) -> int:
+        """A handle on an output that was kept; raises `FileNotFoundError` when it is gone or never was one.
+
+        A path that somebody wrote into a tool's output is nothing: only what is noted is opened, and no link followed.
+        """
+        record = self._notes.noted(_key(Path(path)))
+        if record is None or not _NAME.match(Path(path).name):
+            raise FileNotFoundError(f"{path} is no output of ours, or it has expired")
+        with self._opened(Path(path).parent) as folder:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            descriptor = os.open(Path(path).name, flags, dir_fd=folder)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise PermissionError(f"{path} is no file any more")
+        return descriptor
+
+    @contextlib.contextmanager
+    def uploads(self, vault: str | Path | None) -> Iterator[tuple[Path, int]]:
+        """Where a person's own files go, beside the outputs: the folder, and a handle that no planted link misleads."""
+        place = Path(vault) / FOLDER if vault else self.folder
+        with self._opened(place, create=True) as parent:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(UPLOADS, 0o700, dir_fd=parent)
+            folder = os.open(UPLOADS, _DIRECTORY, dir_fd=parent)
+            try:
+                yield place / UPLOADS, folder
+            finally:
+                os.close(folder)
 
     # taking away
 

@@ -10,7 +10,6 @@ fixture `client` (tests/doors/web/conftest.py) holds each answer against the sha
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -22,6 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from holdfast.doors.web.bodies import read_body, require_type
 from holdfast.doors.web.devices import Device
 from holdfast.doors.web.replies import json_response
 from holdfast.doors.web.routes import ApiError, Call, Route, Table, read_query
@@ -51,9 +51,12 @@ MODULES: tuple[str, ...] = (
     "watch",
     "approvals",
     "chat",
+    "files",
+    "outputs",
+    "pairing",
+    "openapi",
 )
 MOST_JSON = 1 << 20
-BODY_SECONDS = 30.0
 
 
 def load_routes(modules: Sequence[str] = MODULES) -> tuple[Route, ...]:
@@ -134,48 +137,15 @@ class Dispatcher:
     async def _body(self, request: Request, route: Route) -> Any:
         if request.method == "GET" or route.takes == "bytes":
             if route.takes == "bytes":
-                _require_type(request, "application/octet-stream")
+                require_type(request, "application/octet-stream")
             return {}
-        _require_type(request, "application/json")
+        require_type(request, "application/json")
         raw = await read_body(request, MOST_JSON)
         try:
             given = orjson.loads(raw or b"{}")
         except orjson.JSONDecodeError:
             raise ApiError(400, "not_json", "the body is not JSON") from None
         return self._table.check_body(route, given)
-
-
-async def read_body(request: Request, most: int, seconds: float = BODY_SECONDS) -> bytes:
-    """The whole body; refused as soon as it is known to be too long or too slow."""
-    parts: list[bytes] = []
-    size = 0
-    require_length(request, most)
-    try:
-        async with asyncio.timeout(seconds):
-            async for part in request.stream():
-                size += len(part)
-                if size > most:
-                    raise too_large(most)
-                parts.append(part)
-    except TimeoutError:
-        raise ApiError(408, "too_slow", f"the body did not come within {seconds:g} s") from None
-    return b"".join(parts)
-
-
-def require_length(request: Request, most: int) -> None:
-    length = request.headers.get("content-length", "0")
-    if not length.isdigit() or int(length) > most:
-        raise too_large(most)
-
-
-def too_large(most: int) -> ApiError:
-    return ApiError(413, "too_large", f"more than {most} bytes are not taken here", most=most)
-
-
-def _require_type(request: Request, wanted: str) -> None:
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if given != wanted:
-        raise ApiError(415, "wrong_type", f"send {wanted}, not {given[:60]!r}", wanted=wanted)
 
 
 def _known_error(error: Exception) -> ApiError:

@@ -1,0 +1,45 @@
+"""What clients send, within bounds of size and time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.requests import Request
+
+from holdfast.doors.web.routes import ApiError
+
+BODY_SECONDS = 30.0
+
+
+async def read_body(request: Request, most: int, seconds: float = BODY_SECONDS) -> bytes:
+    """The whole body; refused as soon as it is known to be too long or too slow."""
+    parts: list[bytes] = []
+    size = 0
+    require_length(request, most)
+    try:
+        async with asyncio.timeout(seconds):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise too_large(most)
+                parts.append(part)
+    except TimeoutError:
+        raise ApiError(408, "too_slow", f"the body did not come within {seconds:g} s") from None
+    return b"".join(parts)
+
+
+def require_length(request: Request, most: int) -> None:
+    """Refuse a body by what its header says, before any of it is read."""
+    length = request.headers.get("content-length", "0")
+    if not length.isdigit() or int(length) > most:
+        raise too_large(most)
+
+
+def require_type(request: Request, wanted: str) -> None:
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given != wanted:
+        raise ApiError(415, "wrong_type", f"send {wanted}, not {given[:60]!r}", wanted=wanted)
+
+
+def too_large(most: int) -> ApiError:
+    return ApiError(413, "too_large", f"more than {most} bytes are not taken here", most=most)
