@@ -174,8 +174,8 @@ class Gateway:
         packet = self._chain.packet(session) if session is not None else None
         states = self._store.state(place.where.main()).data
         texts = standing_texts(wanted, self._with.memory(place.vault), states, packet)
-        context = fitted(texts, host.capabilities.inject_limit)
-        return replace(answer, kind=answer.kind or "model_asked", context=context)
+        standing = fitted(texts, host.capabilities.inject_limit)
+        return replace(answer, kind=answer.kind or "model_asked", standing=standing)
 
     # judging
 

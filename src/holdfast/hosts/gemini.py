@@ -142,8 +142,9 @@ class Gemini:
             out.update(decision="deny", reason=answer.output)
         elif answer.input is not None and name == "BeforeTool":
             specific["tool_input"] = dict(answer.input)
-        if answer.context and name == "BeforeModel":
-            messages = [*_messages(payload), {"role": "user", "content": answer.context}]
+        request = answer.context if answer.standing is None else answer.standing
+        if request and name == "BeforeModel":
+            messages = [*_messages(payload), {"role": "user", "content": request}]
             specific["llm_request"] = {"messages": messages}
         elif answer.context and name in _CONTEXT_EVENTS:
             specific["additionalContext"] = answer.context

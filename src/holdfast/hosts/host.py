@@ -90,6 +90,8 @@ class Answer:
     """For the model."""
     notice: str = ""
     """For the person."""
+    standing: str | None = None
+    """For the model, with its next request and no other; None when the host did not ask for it."""
 
 
 @dataclass(frozen=True, slots=True)

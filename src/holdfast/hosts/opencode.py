@@ -125,7 +125,7 @@ class OpenCode:
 
     def standing(self, payload: Payload, memo: Memo) -> Sequence[Standing]:
         match payload.get("hook"):
-            case "chat.system":
+            case "chat.system" | "tool.execute.after":
                 return ("memory", "anchors", "bootstrap")
             case "compacted":
                 return ("anchors",)
@@ -140,8 +140,15 @@ class OpenCode:
                 out["args"] = dict(answer.input)
         elif answer.output is not None:
             out["output"] = answer.output
-        if answer.context:
-            out["context"] = answer.context
+        context = answer.context
+        if answer.standing is not None:
+            if payload.get("hook") == "tool.execute.after":
+                # A request follows every call: what it has to bring along goes with this answer; nobody asks again.
+                out["system"] = answer.standing
+            else:
+                context = answer.standing
+        if context:
+            out["context"] = context
         if answer.notice:
             out["notice"] = answer.notice
         return _reply(out)

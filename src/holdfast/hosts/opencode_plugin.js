@@ -4,6 +4,7 @@
 const READS = new Set(["read", "list", "glob", "grep", "lsp", "todoread"])
 const SHORT = 5_000
 const START = 15_000
+const WORTH_TELLING = 0.005 // of the window
 
 export const Holdfast = async ({ client, directory, worktree }, options = {}) => {
   const { socket, deadline = 310, start = [] } = options
@@ -12,7 +13,9 @@ export const Holdfast = async ({ client, directory, worktree }, options = {}) =>
   const agents = new Map() // child session -> the name of its agent
   const turns = new Map() // session -> id of the user message that is being answered
   const compacting = new Set()
-  const measured = new Map()
+  const measured = new Map() // session -> the fill that was told last
+  const untold = new Map() // session -> a fill that had changed too little to be told by itself
+  const ahead = new Map() // session -> what its next request has to bring along
   const told = new Set() // calls whose failure was told; an update may come more than once
   let servers = []
   let limits = null
@@ -110,17 +113,29 @@ export const Holdfast = async ({ client, directory, worktree }, options = {}) =>
   const measure = async (info) => {
     const { input = 0, output = 0, reasoning = 0, cache = {} } = info.tokens ?? {}
     const used = input + (cache.read ?? 0) + (cache.write ?? 0) + output + reasoning
-    if (!used || info.summary || measured.get(info.sessionID) === used) return
-    measured.set(info.sessionID, used)
+    const known = measured.get(info.sessionID)
+    if (!used || info.summary || known === used) return
     const limit = await limitOf(info.providerID, info.modelID)
-    await tell({
+    const fill = {
       hook: "context.measured",
       ...(await whose(info.sessionID)),
       used,
       window: limit.context,
       output_limit: limit.output,
       model: info.modelID ?? "",
-    })
+    }
+    untold.set(info.sessionID, fill)
+    if (known === undefined || Math.abs(used - known) >= WORTH_TELLING * (limit.context ?? 100_000)) {
+      await tellFill(info.sessionID)
+    }
+  }
+
+  const tellFill = async (sessionID) => {
+    const fill = untold.get(sessionID)
+    if (!fill) return
+    untold.delete(sessionID)
+    measured.set(sessionID, fill.used)
+    await tell(fill)
   }
 
   void tell({ hook: "plugin.loaded", sessionID: "" })
@@ -132,6 +147,7 @@ export const Holdfast = async ({ client, directory, worktree }, options = {}) =>
 
     "chat.message": async (input, output) => {
       const { sessionID } = input
+      ahead.delete(sessionID)
       if (input.agent) agents.set(sessionID, input.agent)
       const parts = (output.parts ?? []).filter((part) => part.type === "text")
       const own = parts.filter((part) => !part.synthetic)
@@ -179,6 +195,7 @@ export const Holdfast = async ({ client, directory, worktree }, options = {}) =>
         output: output.output ?? output.content ?? "",
         metadata: { exit: output.metadata?.exit, outputPath: output.metadata?.outputPath },
       })
+      if (typeof answer.system === "string") ahead.set(input.sessionID, answer.system)
       const note = answer.context ? `\n\n${answer.context}` : ""
       if (answer.output === undefined && !note) return
       if (output.content) {
@@ -192,12 +209,15 @@ export const Holdfast = async ({ client, directory, worktree }, options = {}) =>
     // Also asked for titles and summaries, which name no session; those get nothing.
     "experimental.chat.system.transform": async (input, output) => {
       if (!input?.sessionID || compacting.has(input.sessionID)) return
-      const answer = await tell({ hook: "chat.system", ...(await whose(input.sessionID)) })
-      if (answer.context) output.system.push(answer.context)
+      let standing = ahead.get(input.sessionID)
+      ahead.delete(input.sessionID)
+      standing ??= (await tell({ hook: "chat.system", ...(await whose(input.sessionID)) })).context
+      if (standing) output.system.push(standing)
     },
 
     "experimental.session.compacting": async (input) => {
       compacting.add(input.sessionID)
+      ahead.delete(input.sessionID)
       await tell({ hook: "compacting", ...(await whose(input.sessionID)) })
     },
 
@@ -224,10 +244,11 @@ export const Holdfast = async ({ client, directory, worktree }, options = {}) =>
       } else if (type === "session.compacted" && compacting.delete(properties.sessionID)) {
         await tell({ hook: "compacted", ...(await whose(properties.sessionID)) })
       } else if (type === "session.idle" && (await rootOf(properties.sessionID)) === properties.sessionID) {
+        await tellFill(properties.sessionID)
         await tell({ hook: type, ...(await whose(properties.sessionID)) })
       } else if (type === "session.deleted" && properties.info?.id) {
         await tell({ hook: type, ...(await whose(properties.info.id)) })
-        for (const known of [parents, agents, turns, measured]) known.delete(properties.info.id)
+        for (const known of [parents, agents, turns, measured, untold, ahead]) known.delete(properties.info.id)
       } else if (type === "message.updated" && properties.info?.role === "assistant" && properties.info.time?.completed) {
         await measure(properties.info)
       } else if (type === "message.part.updated" && properties.part?.type === "tool") {
