@@ -8,7 +8,7 @@ better to miss a rule that is shadowed than to call one shadowed that is not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from holdfast.core.patterns import Rule, is_regex, split_scheme
 from holdfast.core.targets import SCHEMES, Scheme, Target
@@ -16,14 +16,17 @@ from holdfast.rule_index import RuleIndex
 
 MOST_TRIED = 1000
 _SIGN = "\ue000"
-_WILDCARD = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]]*\]|\{[^}]*\}|\\.", re.DOTALL)
-# What a wildcard may stand for: nothing, a little, much; the last with a step into a folder.
+_WILDCARD = re.compile(r"\*\*/|\*\*|\*|\?|\\.", re.DOTALL)
+_NAME = 3 * _SIGN
+# What a wildcard may stand for: nothing, a sign, a name, much; the last with a step into a folder.
 _FILLINGS = (
-    {"**/": "", "**": "", "*": "", "?": _SIGN},
-    {"**/": f"{_SIGN}/", "**": _SIGN, "*": _SIGN, "?": _SIGN},
-    {"**/": f"{_SIGN}/{_SIGN}/", "**": f"{_SIGN}/{_SIGN}.{_SIGN}", "*": f"{_SIGN} {_SIGN}{_SIGN}", "?": _SIGN},
-    {"**/": f"{_SIGN}/{_SIGN}/", "**": f"{_SIGN}/{_SIGN}", "*": f"{_SIGN}/{_SIGN} -{_SIGN}", "?": _SIGN},
+    {"**/": "", "**": "", "*": ""},
+    {"**/": f"{_SIGN}/", "**": _SIGN, "*": _SIGN},
+    {"**/": f"{_NAME}/{_NAME}/", "**": f"{_NAME}/{_NAME}.{_SIGN}", "*": f"{_SIGN} {_NAME}"},
+    {"**/": f"{_NAME}/{_SIGN}/{_NAME}/", "**": f"{_NAME}/{_SIGN}/{_NAME}", "*": f"{_SIGN}/{_SIGN} -{_NAME}"},
 )
+# A pattern that ends so also means what stands before it: `git status *` a bare `git status`, `docs/**` the folder.
+_OPEN_ENDS = (" *", "/**")
 _STARTS = ("", "/", f"/{_SIGN}/{_SIGN}/")
 
 
@@ -60,8 +63,16 @@ def _samples(rule: Rule) -> Iterator[Target]:
         return
     given, value = split_scheme(rule.pattern)
     schemes: tuple[Scheme, ...] = (given,) if given is not None else SCHEMES
-    for filling in _FILLINGS:
-        text = _WILDCARD.sub(lambda found, by=filling: by.get(found[0], found[0][-1]), value)  # type: ignore[misc]
+    values = [value]
+    while end := next((end for end in _OPEN_ENDS if values[-1].endswith(end)), ""):
+        values.append(values[-1].removesuffix(end))
+    for text in dict.fromkeys(_filled(value, filling) for value in values for filling in _FILLINGS):
         for scheme in schemes:
             for start in _STARTS:
                 yield Target(scheme, start + text)
+
+
+def _filled(value: str, filling: Mapping[str, str]) -> str:
+    """`?` is one sign always; a backslash takes the sense from what follows it."""
+    known = {**filling, "?": _SIGN}
+    return _WILDCARD.sub(lambda found: known.get(found[0], found[0][1:]), value)
