@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from e2e.attached import ALLOW_BASH, config
-from e2e.cli_hosts import ClaudeCode, Codex, Gemini, OpenCode
+from e2e.attached import config
+from e2e.cli_hosts import OpenCode
 from e2e.installed_clis import requires_cli
 from e2e.kits import KITS
 from holdfast.doors.daemon_process import port_of, token_of
@@ -22,6 +22,8 @@ pytestmark = pytest.mark.e2e
 
 AGENTS = 20
 CALLS = 6
+PATIENCE = 240.0
+"""Twenty CLIs on two cores take their time to start."""
 NAMES = ("claude-code", "opencode", "codex", "gemini")
 TOOLS = {"claude-code": "Write", "opencode": "write", "codex": "apply_patch", "gemini": "write_file"}
 SHELLS = {"claude-code": "Bash", "opencode": "bash", "codex": "Bash", "gemini": "run_shell_command"}
@@ -138,37 +140,83 @@ def test_HO_twenty_agents_at_once_each_in_its_own_thread(holdfast, tmp_path):
     assert len(own_pids(holdfast.home)) == 2
 
 
-@pytest.mark.full
-@requires_cli("claude-code", "opencode", "codex", "gemini")
-def test_HO_twenty_real_agents_at_once(holdfast, tmp_path):
-    """The real CLIs, as many as two cores bear: five of each, in one repository."""
-    holdfast.configure(config(ALLOW_BASH))
+@requires_cli(*NAMES)
+@pytest.mark.parametrize("agents", [len(NAMES), pytest.param(AGENTS, marks=[pytest.mark.full, pytest.mark.alone])])
+@pytest.mark.timeout(900)
+def test_HO6_real_agents_at_once_in_one_repository(holdfast, tmp_path, agents):
+    """Nobody is answered before everybody has asked, so they really are at work all at once."""
+    holdfast.configure(config())
+    control = holdfast.open()
+    before = {session.id.session for session in control.store.sessions(limit=1000)}
     repository = tmp_path / "repository"
     repository.mkdir()
-    kits = []
-    for number in range(AGENTS):
-        kit = KITS[NAMES[number % len(NAMES)]](tmp_path / f"agent-{number}", holdfast)
-        kit.number = number
-        kits.append(kit)
-
-    def drive(kit):
-        name = f"from-{kit.number}.py"
-        kit.play(kit.write(name), kit.bash(f"echo {kit.number} > out-{kit.number}"), "done")
-        run = kit.host.run(f"agent {kit.number}", deadline=240)
-        return kit, name, run
-
-    with ThreadPoolExecutor(5) as pool:
-        for kit, name, run in pool.map(drive, kits):
+    kits = [real_agent(number, tmp_path, holdfast, repository) for number in range(agents)]
+    try:
+        answered, stop, person = answering_all(control, agents)
+        with ThreadPoolExecutor(agents) as pool:
+            runs = list(pool.map(lambda kit: kit.host.run(kit.task, deadline=PATIENCE), kits))
+        stop.set()
+        person.join(10)
+        for kit, run in zip(kits, runs, strict=True):
             assert run.exit_code == 0, run.explain()
-            assert (kit.workspace / name).exists(), run.explain()
-    control = holdfast.open()
-    sessions = {session.id.session: session for session in control.store.sessions(limit=1000)}
-    mine = [s for s in sessions.values() if any(str(kit.workspace) == s.vault for kit in kits)]
-    assert len(mine) == AGENTS
-    for kit in kits:
-        (session,) = [s for s in mine if s.vault == str(kit.workspace)]
-        prompts = [r.text for r in control.store.events(session.id.session, kinds=("prompt_submitted",))]
-        assert prompts == [f"agent {kit.number}"]
-    for kit in kits:
-        kit.__exit__(None, None, None)
-    assert {ClaudeCode.name, OpenCode.name, Codex.name, Gemini.name} == set(NAMES)
+            assert not kit.server.errors, kit.server.errors
+        assert len(answered) == agents, "each question reached the inbox once"
+        opened = [s for s in control.store.sessions(limit=1000) if s.id.session not in before]
+        assert len(opened) == agents
+        assert len({session.id.thread for session in opened}) == agents
+        records = {s.id.session: control.store.events(s.id.session, limit=1000) for s in opened}
+        for kit in kits:
+            (mine,) = [s for s in opened if any(kit.task in r.text for r in records[s.id.session])]
+            assert mine.host == kit.name
+            assert mine.vault == str(repository)
+            assert (repository / kit.file).exists()
+            yes = answered[kit.number]
+            assert (repository / f"{kit.marker}.ran").exists() == yes
+            kinds = Counter(record.kind for record in records[mine.id.session])
+            assert (kinds["prompt_submitted"], kinds["tool_calling"]) == (1, 2)
+            told = Counter(r.tool for r in records[mine.id.session] if r.kind == "tool_called")
+            assert told["bash"] == (1 if yes or kit.name == "opencode" else 0)  # which reports refused calls too
+            texts = " ".join(record.text for record in records[mine.id.session])
+            assert [other.marker for other in kits if other is not kit and other.marker in texts] == []
+        assert control.store.verify_audit().ok
+        assert control.approvals.pending() == []
+    finally:
+        for kit in kits:
+            kit.close()
+            kit.server.close()
+
+
+def real_agent(number, tmp_path, holdfast, repository):
+    """A host of its own home and model, put to work in the common repository."""
+    kit = KITS[NAMES[number % len(NAMES)]](tmp_path / f"agent-{number}", holdfast, deadline=int(PATIENCE))
+    if isinstance(kit.host, OpenCode):  # what a project's file says would be everybody's
+        own = kit.host.home / ".config" / "opencode" / "opencode.json"
+        own.write_text(json.dumps({**json.loads(kit.host.config.read_text()), **json.loads(own.read_text())}))
+    kit.host.workspace = repository
+    kit.number, kit.marker = number, f"marker-{number}-{kit.name}"
+    kit.task, kit.file = f"please {kit.marker}", f"{kit.marker}.py"
+    kit.play(kit.write(kit.file), kit.bash(f"touch {kit.marker}.ran"), "done")
+    return kit
+
+
+def answering_all(control, wanted):
+    """Somebody at the inbox who waits until everybody has asked; every second question is a no."""
+    answered = {}
+    stop = threading.Event()
+
+    def watch():
+        while not stop.wait(0.05):
+            pending = control.approvals.pending()
+            if len(pending) < wanted:
+                continue
+            for approval in pending:
+                number = int(
+                    approval.question["input"].get("command", approval.question["input"].get("cmd")).split("-")[1]
+                )
+                answered[number] = number % 2 == 0
+                control.approvals.answer(approval.id, "once" if number % 2 == 0 else "deny", by="tester")
+            return
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    return answered, stop, thread
