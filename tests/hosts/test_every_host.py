@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from holdfast.core.host_tools import CLAUDE_CODE, CODEX, GEMINI, OPENCODE
 from holdfast.hosts.registry import HOSTS
-from holdfast.hosts.tool_names import CLAUDE_CODE, CODEX, GEMINI, OPENCODE
 from hosts.stage import NAMES, is_allowed, reason_of, replaced, rewritten
 
 DENY = """{ "agents": { "runtime": { "permission": { "rules": [

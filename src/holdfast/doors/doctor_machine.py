@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import platform
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 
 from holdfast.core.health import Health
+from holdfast.runtime.sandbox import detect
 from holdfast.store.health import Check, Patient
 
 OLDEST_PYTHON = (3, 11)
-_TRIAL_SECONDS = 5.0
 
 
 def check_python(patient: Patient) -> Iterator[Health]:
@@ -25,31 +23,16 @@ def check_python(patient: Patient) -> Iterator[Health]:
 
 
 def check_sandbox(patient: Patient) -> Iterator[Health]:
-    if sys.platform == "darwin":
-        program, trial = "sandbox-exec", ["-p", "(version 1)(allow default)", "/usr/bin/true"]
-        install = "it is part of macOS; check that /usr/bin is in PATH"
-    elif sys.platform.startswith("linux"):
-        program, trial = "bwrap", ["--ro-bind", "/", "/", "--unshare-pid", "true"]
-        install = "run: apt-get install bubblewrap (or your system's own package of it)"
+    """Each kind is tried for real, as it would be for a command."""
+    found = detect(again=True)
+    if found.kind == "none":
+        fix = found.fix or "look at each command before you allow it"
+        yield Health("sandbox", "warning", f"commands run without a sandbox: {found.why}", fix)
+    elif found.why:
+        fix = found.fix or "nothing needs to be done; commands are confined, only less tightly"
+        yield Health("sandbox", "warning", f"{found.kind} confines commands, for lack of better: {found.why}", fix)
     else:
-        yield Health(
-            "sandbox", "warning", f"there is no sandbox on {sys.platform}", "look at each command before you allow it"
-        )
-        return
-    path = shutil.which(program)
-    if path is None:
-        yield Health("sandbox", "warning", f"{program} is not installed: commands run without a sandbox", install)
-        return
-    try:
-        done = subprocess.run([path, *trial], capture_output=True, text=True, timeout=_TRIAL_SECONDS, check=False)
-        said = "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no reason given"])[0]
-    except (OSError, subprocess.TimeoutExpired) as error:
-        said = str(error)
-    if said:
-        fix = "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run outside of a container"
-        yield Health("sandbox", "warning", f"{path} does not work here: {said}", fix)
-    else:
-        yield Health("sandbox", "ok", path)
+        yield Health("sandbox", "ok", f"{found.kind} {found.program}".rstrip())
 
 
 CHECKS = (Check("python", check_python), Check("sandbox", check_sandbox))

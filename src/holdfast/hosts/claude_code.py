@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.core.events import Event, ToolCalled, ToolResult
+from holdfast.core.host_tools import CLAUDE_CODE as TOOLS
+from holdfast.core.host_tools import reading
 from holdfast.core.policy import Capabilities
 from holdfast.hosts import hook_dialect as dialect
 from holdfast.hosts.hook_dialect import text_of
 from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing, TurnMark
-from holdfast.hosts.tool_names import CLAUDE_CODE as TOOLS
-from holdfast.hosts.tool_names import reading
 
 READS = reading(TOOLS)
 

@@ -26,12 +26,12 @@ from holdfast.core.events import (
     ToolCalling,
     ToolResult,
 )
+from holdfast.core.host_tools import GEMINI as TOOLS
+from holdfast.core.host_tools import reading
 from holdfast.core.policy import Capabilities
 from holdfast.hosts.hook_dialect import reply, source_of, text_of
 from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing, TurnMark
 from holdfast.hosts.own_tools import neutral
-from holdfast.hosts.tool_names import GEMINI as TOOLS
-from holdfast.hosts.tool_names import reading
 
 READS = reading(TOOLS)
 

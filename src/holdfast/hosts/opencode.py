@@ -20,12 +20,12 @@ from holdfast.core.events import (
     ToolCalling,
     ToolResult,
 )
+from holdfast.core.host_tools import OPENCODE as TOOLS
+from holdfast.core.host_tools import reading
 from holdfast.core.policy import Capabilities
 from holdfast.hosts.hook_dialect import text_of
 from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing, TurnMark
 from holdfast.hosts.own_tools import neutral
-from holdfast.hosts.tool_names import OPENCODE as TOOLS
-from holdfast.hosts.tool_names import reading
 
 READS = reading(TOOLS)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.chain.importers.maker import Maker, Origin, joined_text, moment
 from holdfast.chain.importers.sources import About, LineReader, VaultOf, WholeReader
-from holdfast.chain.importers.tool_names import CLAUDE_CODE
+from holdfast.core.host_tools import CLAUDE_CODE
 from holdfast.core.keys import SessionId, SessionKey
 from holdfast.store.interface import EventRecord
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.chain.importers.maker import Maker, Origin, joined_text, moment
 from holdfast.chain.importers.sources import About, LineReader, VaultOf, WholeReader
-from holdfast.chain.importers.tool_names import CODEX
+from holdfast.core.host_tools import CODEX_TRANSCRIPT
 from holdfast.core.keys import SessionId, SessionKey
 from holdfast.store.interface import EventRecord
 from holdfast.store.json_text import from_json
@@ -91,7 +91,7 @@ class CodexReader:
             session = self.about.session
             where = SessionId(SessionKey(self._user, "codex", f"codex-{session}"), session)
             vault = self._vault_of(self.about.cwd) if self.about.cwd else ""
-            self._maker = Maker(Origin("codex", where, self.about.cwd, vault), CODEX)
+            self._maker = Maker(Origin("codex", where, self.about.cwd, vault), CODEX_TRANSCRIPT)
         self._maker.invocation = self._turn
         return self._maker
 

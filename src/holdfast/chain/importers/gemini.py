@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.chain.importers.maker import Maker, Origin, joined_text, moment
 from holdfast.chain.importers.sources import About, Broken, LineReader, VaultOf, WholeReader
-from holdfast.chain.importers.tool_names import GEMINI
+from holdfast.core.host_tools import GEMINI
 from holdfast.core.keys import SessionId, SessionKey
 from holdfast.store.interface import EventRecord
 from holdfast.store.json_text import from_json, to_json

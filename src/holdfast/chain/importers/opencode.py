@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.chain.importers.maker import Maker, Origin, moment
 from holdfast.chain.importers.sources import About, Broken, LineReader, VaultOf, WholeReader
-from holdfast.chain.importers.tool_names import OPENCODE
+from holdfast.core.host_tools import OPENCODE
 from holdfast.core.keys import SessionId, SessionKey
 from holdfast.store.interface import EventRecord
 from holdfast.store.json_text import from_json

@@ -2,6 +2,8 @@
 
 What is missing here on purpose: tools whose effect cannot be seen in their input (a script that starts agents, a
 schedule, a new worktree, another program's shell). They are unknown, so a person is asked.
+
+The adapters of the hosts and the importers of their transcripts read the same tables.
 """
 
 from __future__ import annotations
@@ -98,6 +100,17 @@ CODEX: Mapping[str, str] = {
     "wait_agent": "job_output",
     "close_agent": "job_stop",
 }
+
+CODEX_TRANSCRIPT: Mapping[str, str] = {
+    **CODEX,
+    "exec_command": "bash",
+    "shell": "bash",
+    "shell_command": "bash",
+    "local_shell": "bash",
+    "container.exec": "bash",
+    "web_search": "web_search",
+}
+"""Its hooks word calls in another way than its transcript does."""
 
 GEMINI: Mapping[str, str] = {
     "read_file": "read",
