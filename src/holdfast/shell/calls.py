@@ -23,6 +23,11 @@ _SAFE_WORD = Lazy(r"[\w@%+=:,./~^-]+\Z")
 _SAFE_NAME = Lazy(r"[^\s'\"|&;<>()$`\\]+\Z")
 _BIN = Lazy(r"(?:/(?:usr|opt|run)(?:/[\w.@+-]+)*)?/s?bin/[^/]+\Z|/nix/store/.*/bin/[^/]+\Z|/snap/bin/[^/]+\Z")
 _UNKNOWN = Output(None)
+_NO_HISTORY = {("HISTSIZE", "0"), ("HISTFILESIZE", "0"), ("HISTFILE", "/dev/null"), ("SAVEHIST", "0")}
+# A name that is looked up, or a variable that is called like a program.
+_LOOKED_UP = Lazy(r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+(?P<name>[\w./+-]+)")
+_SPELT = Lazy(r"\$\{?(?P<name>[A-Za-z_][A-Za-z_0-9]*)\}?\Z")
+_TYPED_ESCAPE = Lazy(r"""^\s*:?!\s*(?:exec\b\s*)?["']?(?:/\S*/)?(?:ba|z|k|da|c|tc|a)?sh\b""", re.MULTILINE)
 _NEARLY_ASSIGNED = Lazy(r"[\w.-]*=")
 # Options that say openly that a command follows.
 _RUNNER = Lazy(
@@ -78,7 +83,17 @@ class Caller(Entries):
         if spec is None:
             return self.unknown_program(name, fields, scope, stdin, context, command)
         call = Call(name, spec, fields[1:], scope, stdin, context, command, environment=environment or {})
+        self.typed_escape(call)
         return self.shows_secret(call, self.apply(call))
+
+    def typed_escape(self, call: Call) -> None:
+        """`echo '!sh' | program`: what is typed into a program that has a prompt."""
+        typed = call.stdin.text
+        if not typed or "!" not in typed or call.spec.get("ro"):
+            return
+        takes_text = call.spec.get("handler") in ("echo", "cat", "tee", "shell", "sed", "awk", "interpreter")
+        if not takes_text and _TYPED_ESCAPE.search(typed):
+            self.record.finding("dangerous", "escape", program=call.name)
 
     def shows_secret(self, call: Call, output: Output) -> Output:
         """`gcloud auth print-access-token`: what it prints is worth as much as a key file."""
@@ -154,6 +169,12 @@ class Caller(Entries):
         words = {f.text for f in fields[1:]}
         if words & {"-rf", "-fr", "-Rf", "-fR"}:
             self.record.finding("dangerous", "hides", how=f"{first.text} is called with {' '.join(sorted(words))}")
+        named = _LOOKED_UP.match(first.text) or _SPELT.match(first.text)
+        name = named["name"].rsplit("/", 1)[-1] if named is not None else ""
+        name = name if self.table.find(name) is not None else name.lower().removeprefix("which_").removesuffix("_bin")
+        if named is not None and len(fields) > 1 and self.table.find(name) is not None:
+            # `$(which python) -c ...`, `$PYTHON -c ...`: most likely it is what it says
+            return self.run_fields([Field(name), *fields[1:]], scope, _UNKNOWN, context.through(first.text))
         return _UNKNOWN
 
     def unknown_program(
@@ -164,6 +185,9 @@ class Caller(Entries):
         self.record.commands.append(command)
         if "/" in text:
             return self.run_script(fields[0], scope, stdin, context, command, fields[1:])
+        if text in ("$", "%", ">", "#") and len(fields) > 1:  # the prompt was copied with the command
+            self.record.cannot_know(f"{text} stands before the command")
+            return self.run_fields(fields[1:], scope, stdin, context.through(text))
         if text.startswith(("!", ":!")) and len(text) > 1:
             self.record.finding("dangerous", "escape", program="an interactive program")
         self.record.add("runs", path if "/" in text else name, command)
@@ -223,6 +247,8 @@ class Caller(Entries):
         starts_shell = not lasting and name != "SHELL" and "sh" in value.text
         if starts_shell and (HANDED_SHELL.match(value.text) or (HELD_SHELL.search(value.text) and name in env.LOADERS)):
             self.record.finding("dangerous", "escape", program=name)
+        if lasting and (name, value.text) in _NO_HISTORY:
+            self.record.finding("dangerous", "hides", how="the history of commands is switched off")
         if name in env.LOADERS:
             self.record.cannot_know(f"{name} changes which code runs")
             if name in env.INJECTED:

@@ -26,7 +26,11 @@ _WHOLE_MACHINE = Lazy(r"(?:^|[,=\s])(?:src|source|hostPath)=/(?=,|\s|\Z)|securit
 _LIKE_A_FILE = Lazy(r"^(?!\w[\w-]*=)(?:.*/|[\w.-]+\.(?!\w*=)[A-Za-z]\w{0,4}\Z)")
 _USERS = frozenset(("useradd", "usermod", "adduser", "chsh", "git", "tmux", "mail", "logger", "notify-send"))
 # Tools in which a word after a long option is always its value.
-_VALUED = frozenset(("aws", "az", "gcloud", "heroku", "fly", "flyctl"))
+_VALUED = frozenset(("aws", "az", "gcloud", "heroku", "fly", "flyctl", "gh"))
+# What people look for who look for secrets.
+_SOUGHT = Lazy(
+    r"AKIA|BEGIN[ .\w]*(?:PRIVATE|RSA|KEY)|(?i:passw(?:or)?d|secret|api.?key|access.?key|auth.?token|private.?key)"
+)
 _ALWAYS_FINE = ("--help", "--version")
 
 
@@ -245,12 +249,7 @@ class Entries(Roles):
         self.base(call, spec)
         self.option_roles(call)
         output = self.position_roles(call, roles)
-        if call.taint & (FROM_SECRET | FROM_TREE):  # a copy in another form is as secret
-            for effect in self.record.effects:
-                if effect.kind == "writes" and effect.by is call.command and effect.path:
-                    call.scope.origins[effect.target] = call.taint
-        if call.taint & FROM_SECRET and spec.get("out") is None and self.sends(call):
-            self.exfiltration(call)
+        self.follow_secret(call, spec)
         if output is not None:
             return output
         out = spec.get("out", "")
@@ -264,6 +263,17 @@ class Entries(Roles):
                 "secret_db": FROM_TREE,
             }.get(out, 0)
         return Output(None, call.taint)
+
+    def follow_secret(self, call: Call, spec: Spec) -> None:
+        """What was read may be a secret: then what is written from it is one too, and must not be sent."""
+        if call.taint & (FROM_SECRET | FROM_TREE):  # a copy in another form is as secret
+            for effect in self.record.effects:
+                if effect.kind == "writes" and effect.by is call.command and effect.path:
+                    call.scope.origins[effect.target] = call.taint
+        if call.taint & FROM_SECRET and spec.get("out") is None and self.sends(call):
+            self.exfiltration(call)
+        if spec.get("out") == "matches" and _SOUGHT.search(call.command.text):
+            call.taint |= FROM_SECRET
 
     def base(self, call: Call, spec: Spec) -> None:
         """Risk and effects that every run of the entry has."""

@@ -28,15 +28,16 @@ _HARMLESS_DEVICES = frozenset(
 # Who logs in, who may become root, what starts by itself: writing here is how an intruder stays.
 _PERSISTENCE = Lazy(
     r"(?:^|/)\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zprofile|zshenv|zlogin"
-    r"|kshrc|cshrc|tcshrc|login|xinitrc|xsessionrc|xprofile|inputrc|pam_environment|rhosts|netrc|forward)\Z"
+    r"|shrc|kshrc|cshrc|tcshrc|login|xinitrc|xsessionrc|xprofile|inputrc|pam_environment|rhosts|netrc|forward)\Z"
     r"|(?:^|/)\.config/(?:fish/(?:config\.fish|conf\.d/.*)|autostart/.*|systemd/.*)\Z"
     r"|(?:^|/)\.ssh/(?:authorized_keys2?|config|rc|environment)\Z"
-    r"|(?:^|/)Library/LaunchAgents/"
+    r"|(?:^|/)Library/(?:LaunchAgents|StartupItems|Preferences/ByHost/com\.apple\.loginwindow)"
+    r"|/(?:site|dist)-packages/(?:[^/]+\.pth|sitecustomize\.py|usercustomize\.py)\Z"
     r"|^(?:/private)?/etc/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d/.*|cron[^/]*(?:/.*)?|anacrontab|crontab"
-    r"|rc\.local|rc\d\.d/.*|init\.d/.*|init/.*|inittab|profile|profile\.d/.*|bash\.bashrc|bashrc|zsh/.*|zshrc"
+    r"|rc\.local|rc\.common|rc\.conf|emond\.d/.*|rc\d\.d/.*|init\.d/.*|init/.*|inittab|profile|profile\.d/.*|bash\.bashrc|bashrc|zsh/.*|zshrc"
     r"|environment|ld\.so\.(?:preload|conf)(?:\.d/.*)?|pam\.d/.*|security/.*|ssh/.*|systemd/.*|xdg/autostart/.*"
     r"|update-motd\.d/.*|hosts\.equiv|fstab|polkit-1/.*|doas\.conf|apt/apt\.conf\.d/.*)\Z"
-    r"|^/(?:usr/)?lib/systemd/|^/var/spool/cron|^/Library/Launch"
+    r"|^/usr/local/etc/rc\.d/|^/(?:usr/)?lib/systemd/|^/var/spool/cron|^/Library/Launch"
     r"|(?:^|/)\.git/hooks/",
 )
 _SECRET = Lazy(
@@ -138,6 +139,18 @@ def is_critical(path: str) -> bool:
 
 def is_persistence(path: str) -> bool:
     return _PERSISTENCE.search(path) is not None
+
+
+# Where the machine keeps its record of who did what: emptying or replacing one destroys it.
+_RECORDS = Lazy(
+    r"(?:/private)?/var/(?:log/(?:messages|syslog|secure|auth\.log|kern\.log|daemon\.log|system\.log|cron|boot\.log|dmesg"
+    r"|audit(?:/.*)?|journal(?:/.*)?|wtmp|btmp|utmp|lastlog|faillog|maillog|mail\.log|install\.log|utx\..*|sudo\.log"
+    r"|(?:apache2|httpd|nginx)/(?:access|error)\S*)|run/utmp|spool/mail/[^/]+|audit/.*)\Z"
+)
+
+
+def is_record(path: str) -> bool:
+    return _RECORDS.match(path) is not None
 
 
 def is_secret(path: str) -> bool:

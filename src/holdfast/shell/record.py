@@ -93,6 +93,9 @@ class Record:
         self.effects.append(
             Effect("reads", path, "", by, whole=whole and context.shown, certain=certain, path=not context.machine)
         )
+        if target.taint & FROM_SECRET and target.dynamic:  # the name was found by looking for secrets
+            self.finding("caution", "reads_secret", target=path)
+            return FROM_SECRET
         if not is_sensitive(path):
             return scope.origins.get(path, 0) & FROM_SECRET if scope.origins else 0
         if path != "/etc/passwd":
@@ -122,6 +125,8 @@ class Record:
             self.finding("dangerous", "overwrites_device", target=bare)
         elif paths.is_persistence(bare) and detail not in ("attributes", "directory"):
             self.finding("dangerous", "persists", target=bare)
+        elif paths.is_record(bare) and not append and detail not in ("attributes", "directory"):
+            self.finding("dangerous", "empties", target=bare)
         elif bare.startswith(("/proc/", "/sys/")):
             risk: Risk = (
                 "dangerous" if bare.startswith(("/proc/sysrq", "/sys/firmware", "/proc/sys/kernel/core")) else "caution"
@@ -183,9 +188,12 @@ class Record:
             self.finding("dangerous", "deletes_tree", target=bare)
         elif paths.is_persistence(bare) or _VERSION_CONTROL.search(bare) or (paths.is_secret(bare) and not target.glob):
             self.finding("dangerous", "deletes_secret", target=bare)
-        elif paths.is_system(bare) and not re.match(
-            r"/(?:var/(?:www|cache|run|lock|tmp|spool|crash|lib|backups|opt)|run|opt|srv|usr/local|root|var/log)/.",
-            bare,
+        elif paths.is_record(bare) or (
+            paths.is_system(bare)
+            and not re.match(
+                r"/(?:var/(?:www|cache|run|lock|tmp|spool|crash|lib|backups|opt)|run|opt|srv|usr/local|root|var/log)/.",
+                bare,
+            )
         ):
             self.finding("dangerous", "deletes_system", target=bare)
         else:

@@ -195,7 +195,8 @@ class Roles(Engine):
         if value.taint & FROM_SECRET:
             self.record.finding("dangerous", "exfiltrates", source="secret data", target=call.label)
         if value.dynamic and value.taint & FROM_OUTPUT and call.spec.get("ro"):
-            self.record.read_only = False
+            self.record.read_only = False  # a question may carry what it asks about
+            self.record.finding("caution", "network", target=value.text)
 
     def upload(self, value: Field, call: Call) -> None:
         text = value.text

@@ -13,6 +13,7 @@ from holdfast.shell.branches import join, multiplies, never_ends
 from holdfast.shell.call import MAX_DEPTH
 from holdfast.shell.commands import CommandTable
 from holdfast.shell.expand import (
+    FROM_OUTPUT,
     MAX_FIELD_LENGTH,
     Expander,
     Field,
@@ -122,6 +123,8 @@ class Walker(Redirecting):
             where = context if position == last else replace(context, shown=False)
             output = self.visit(command, inner, output, where)
             output = Output(output.text, output.taint | before)
+            if position != last and output.text is None and not output.taint:
+                output = Output(None, FROM_OUTPUT)  # it comes from somewhere: a shell behind it is no prompt
             if inner is not scope:
                 scope.files.update(inner.files)
                 scope.origins.update(inner.origins)
@@ -325,7 +328,7 @@ class Walker(Redirecting):
             if sink is not None and sink[1] & 64:
                 self.socket_shell(fields, stdin, context)
             output = self.run_fields(fields, scope, stdin, context, environment)
-        if sink is not None and not output.text and output.text is not None and not output.taint:
+        if sink is not None and output.text is not None and not output.text.strip() and not output.taint:
             self.emptied(sink, context)
         return self.into(sink, output, scope)
 

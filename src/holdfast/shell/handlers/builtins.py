@@ -86,6 +86,8 @@ def set_arguments(walker: Caller, call: Call) -> Output:
     if call.name == "shift":
         scope.positional, scope.positional_known = [Field("$@", dynamic=True)], True
         return Output("")
+    if words[:2] == ["+o", "history"]:
+        walker.record.finding("dangerous", "hides", how="the history of commands is switched off")
     start = words.index("--") + 1 if "--" in words else None
     if start is None:
         start = next((i for i, word in enumerate(words) if not word.startswith(("-", "+"))), None)

@@ -6,12 +6,14 @@ Python is read by its own grammar (python_code.py); the others by the calls that
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, Field, Output, Scope
 from holdfast.shell.handlers.lexical import read_lexically
 from holdfast.shell.handlers.python_code import read_python
+from holdfast.shell.lazy import Lazy
 from holdfast.shell.reading import SimpleCommand
 from holdfast.shell.record import Context
 from holdfast.shell.syntax import TooComplex
@@ -104,6 +106,20 @@ class CodeSink:
             self.record.finding("dangerous", "exfiltrates", source="a secret file", target="the network")
 
 
+_DO_SHELL = Lazy(r'do\s+shell\s+script\s+"((?:[^"\\]|\\.)*)"|do\s+script\s+"((?:[^"\\]|\\.)*)"', re.IGNORECASE)
+_ASKS_PASSWORD = Lazy(r"hidden\s+answer", re.IGNORECASE)
+
+
+def _applescript(text: str, sink: CodeSink) -> None:
+    """AppleScript: the shell commands in it, and what it asks people for."""
+    for found in _DO_SHELL.finditer(text[:16384]):
+        sink.runs((found[1] or found[2] or "").replace('\\"', '"').replace("\\\\", "\\"))
+    if "administrator privileges" in text:
+        sink.escalates("a shell command with the rights of an administrator")
+    if _ASKS_PASSWORD.search(text):
+        sink.record.finding("dangerous", "escalates", how="it asks for a password in a window of its own")
+
+
 def read_code(
     walker: Caller,
     language: str,
@@ -122,6 +138,8 @@ def read_code(
     if language == "shell":
         return walker.run_string(code, scope.copy(), stdin, context)
     sink = CodeSink(walker, scope, context, command)
+    if language == "applescript":
+        _applescript(code.text, sink)
     if language == "python":
         read_python(code.text, sink, code.dynamic)
     else:

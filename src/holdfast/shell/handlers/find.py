@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
-from holdfast.shell.expand import Field, Output
+from holdfast.shell.expand import FROM_SECRET, Field, Output
 from holdfast.shell.lazy import Lazy
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ def find(walker: Caller, call: Call) -> Output:
         walker.record.reads(start, call.scope, call.context, call.command)
         taint |= start.taint
     narrow = _is_narrow(fields[index:])
+    for before, value in zip(fields[index:], fields[index + 1 :], strict=False):
+        wanted = value.text.lstrip("*")
+        if before.text in ("-name", "-iname", "-path", "-wholename") and len(wanted) > 3 and paths.is_secret(wanted):
+            taint |= FROM_SECRET
     while index < len(fields):
         text = fields[index].text
         if fields[index].dynamic and not text.startswith("-"):

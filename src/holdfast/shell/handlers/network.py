@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from holdfast.shell import paths
 from holdfast.shell.expand import FROM_FILE, FROM_NETWORK, FROM_SECRET, FROM_SHELL, FROM_TREE, Field, Output
 from holdfast.shell.lazy import Lazy
-from holdfast.shell.options import split_arguments
+from holdfast.shell.options import Arguments, split_arguments
 
 if TYPE_CHECKING:
     from holdfast.shell.call import Call
@@ -23,6 +23,21 @@ _DESTRUCTIVE_URL = Lazy(
     re.IGNORECASE,
 )
 _REMOTE_PATH = Lazy(r"(?:[\w.-]+@)?(?:[\w.-]+|\[[0-9a-fA-F:]+\]):(?!//|\\)|rsync://|sftp://|scp://")
+# Where a machine in a cloud is told its credentials.
+_METADATA = Lazy(
+    r"(?:^|[/@])(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|metadata(?:\.google\.internal)?|\[?fd00:ec2::254\]?)(?:[:/]|\Z)"
+)
+_METADATA_SECRET = Lazy(
+    r"security-credentials/.|/token|/identity|user-data|/credentials|/v2/credentials|ssh-keys|access_token"
+)
+# Places where anybody can leave a file for anybody: what is sent there is gone.
+_DROP = Lazy(
+    r"(?:^|[/.@])(?:file\.io|transfer\.sh|0x0\.st|ix\.io|sprunge\.us|termbin\.com|paste\.rs|pastebin\.com|hastebin\.com"
+    r"|dpaste\.\w+|bashupload\.com|oshi\.at|temp\.sh|tmpfiles\.org|gofile\.io|catbox\.moe|anonfiles?\.com|webhook\.site"
+    r"|requestbin\.\w+|pipedream\.net|ngrok(?:-free)?\.\w+|oast\.\w+|interact\.sh|burpcollaborator\.net|keep\.sh|wetransfer\.com"
+    r"|discord(?:app)?\.com/api/webhooks|api\.telegram\.org|hooks\.slack\.com)(?:[:/]|\Z)",
+    re.IGNORECASE,
+)
 _DATA = ("-d", "--data", "--data-binary", "--data-raw", "--data-ascii", "--data-urlencode", "--json", "-F", "--form",
          "-T", "--upload-file", "--form-string", "--url-query")  # fmt: skip
 
@@ -49,6 +64,16 @@ def curl(walker: Caller, call: Call) -> Output:
     record.read_only = False
     target = urls[0].text if urls else call.name
     record.finding("caution", "network", target=target)
+    for url in urls:
+        if _METADATA.search(url.text):
+            call.taint |= FROM_SECRET
+            how = "it takes the credentials that the cloud gives to this machine"
+            if _METADATA_SECRET.search(url.text):
+                record.finding("dangerous", "escalates", how=how)
+            else:
+                record.finding("caution", "shows_secret", target=url.text)
+        elif _DROP.search(url.text) and _sends_file(call, arguments):
+            record.finding("dangerous", "exfiltrates", source="a file", target=url.text)
     destructive = any(_DESTRUCTIVE_URL.search(u.text.partition("://")[2]) for u in urls)
     if method == "DELETE":
         record.add("external_state", target, by, "http delete")
@@ -90,6 +115,16 @@ def _long_names(opts: Mapping[str, str]) -> frozenset[str]:
     return _longs(tuple(opts))
 
 
+def _sends_file(call: Call, arguments: Arguments) -> bool:
+    if arguments.has("-T", "--upload-file", "--post-file", "--body-file"):
+        return True
+    for value in arguments.values(*_DATA):
+        text = value.text.partition("=")[2] if "=@" in value.text else value.text
+        if text.startswith("@") and (text != "@-" or call.stdin.taint):
+            return True
+    return False
+
+
 def _method(value: Field | None) -> str:
     return value.text.upper() if value is not None else ""
 
@@ -122,10 +157,17 @@ def wget(walker: Caller, call: Call) -> Output:
     if arguments.has("--use-askpass"):
         for value in arguments.values("--use-askpass"):
             walker.run_string(value, call.scope.copy(), Output(None), call.context.through("wget", escaped="wget"))
+    secret = 0
+    for url in arguments.positionals:
+        if _METADATA.search(url.text):
+            secret = FROM_SECRET
+            record.finding("caution", "shows_secret", target=url.text)
+        elif _DROP.search(url.text) and _sends_file(call, arguments):
+            record.finding("dangerous", "exfiltrates", source="a file", target=url.text)
     output = arguments.value("-O", "--output-document")
     if output is not None:
         if output.text in ("-", "/dev/stdout"):
-            return Output(None, FROM_NETWORK)
+            return Output(None, FROM_NETWORK | secret)
         return Output("", 0)
     if arguments.has("--spider"):
         return Output(None, 0)
@@ -154,6 +196,8 @@ def netcat(walker: Caller, call: Call) -> Output:
             walker.run_string(value, call.scope.copy(), Output(None), call.context.through(call.name))
     if call.stdin.taint & FROM_SHELL:
         record.finding("dangerous", "reverse_shell", target=target)
+    if _DROP.search(target.split(" ")[0]) and call.stdin.taint & (FROM_FILE | FROM_TREE):
+        record.finding("dangerous", "exfiltrates", source="a file", target=target)
     if call.stdin.taint & (FROM_SECRET | FROM_TREE) or any(f.taint & FROM_SECRET for f in call.fields):
         walker.exfiltration(call)
     elif any(re.match(r"(?:EXEC|SYSTEM|SHELL)(?:[:,]|\Z)", f.text, re.I) for f in arguments.positionals):
@@ -188,6 +232,11 @@ def ssh(walker: Caller, call: Call) -> Output:
     if arguments.has("-R", "-D", "-L"):
         record.finding("caution", "network", target=host.text)
     rest = arguments.positionals[1:]
+    if rest and re.match(r"-[A-Za-z0-9]", rest[0].text):  # options may stand behind the host
+        later = split_arguments(rest, call.spec.get("opts", {}), stop_at_first=True)
+        for value in later.values("-o"):
+            _ssh_option(walker, call, value)
+        rest = later.positionals
     if not rest:
         walker.note(call)
         record.cannot_know(f"a session on {host.text}")

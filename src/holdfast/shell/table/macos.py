@@ -5,7 +5,7 @@
 _DIRECTORY = "it changes who may use the machine"
 
 TABLE = {
-    "dscl|dscacheutil|dseditgroup|odutil": {"style": "dash", "pos": "text", "risk": "caution", "why": "it changes the directory of users", "fx": ["changes_permissions"], "when": [
+    "dscl|dscacheutil|odutil": {"style": "dash", "pos": "text", "risk": "caution", "why": "it changes the directory of users", "fx": ["changes_permissions"], "when": [
         ["arg1~^(?:read|readall|readpl|readpli|list|search|diff|cat)$", {"ro": True, "risk": "safe", "fx": [], "only": True}],
         ["-read|-readall|-readpl|-readpli|-list|-search|-diff|-q|-statistics|-configuration|-cachedump !-create !-append !-delete !-passwd !-change !-merge", {"ro": True, "risk": "safe", "fx": [], "only": True}],
         ["-delete|-append|-create|-passwd|-change|-merge|-changei|-createpl|-authonly", {"risk": "dangerous", "why": _DIRECTORY}],
@@ -30,8 +30,11 @@ TABLE = {
     "spctl": {"pos": "text", "risk": "caution", "why": "it changes which programs may run", "when": [["-a|--assess|--status|-v|--list|--disable-status|--test-devid-status !--add !--remove !--enable !--disable !--master-disable !--global-disable", {"ro": True, "risk": "safe", "only": True}], ["--master-disable|--global-disable|--disable|--add|--remove", {"risk": "dangerous", "why": "it weakens the protection of the machine"}]]},
     "csrutil": {"pos": "text", "risk": "dangerous", "why": "it changes the protection of the machine", "when": [["arg0~^(?:status|report)$", {"ro": True, "risk": "safe"}], ["n=0", {"ro": True, "risk": "safe"}]]},
     "xattr": {"pos": "text", "risk": "caution", "why": "it changes attributes of files", "when": [["-d|-c|-w", {"ro": False}], ["!-d !-c !-w", {"ro": True, "risk": "safe"}], ["-p|-l !-d !-c !-w", {"ro": True, "risk": "safe", "only": True}], ["-d arg0~quarantine", {"risk": "dangerous", "why": "it takes away the mark that a file was downloaded"}]]},
-    "powermetrics|sysdiagnose|kmutil|systemextensionsctl|kextload|kextunload": {"pos": "text", "risk": "caution", "why": "it may change the kernel or write reports", "when": [["arg0~^(?:list|showloaded|inspect)$", {"ro": True, "risk": "safe"}]]},
-    "sample|spindump|leaks|heap|vmmap|malloc_history|symbols|atos|footprint": {"ro": True, "style": "dash", "pos": "text", "opts": {"-file": "write", "-o": "write", "-writePath": "write", "-outputGraph": "write", "-saveSignature": "write", "-arch": "val", "-lookup": "val", "-l": "val"}, "when": [["-atExit|-wait", {"ro": False, "risk": "caution", "why": "it runs a program", "unknown": "it runs a program"}]]},
+    "powermetrics|sysdiagnose|kmutil|systemextensionsctl|kextunload": {"pos": "text", "risk": "caution", "why": "it may change the kernel or write reports", "when": [["arg0~^(?:list|showloaded|inspect)$", {"ro": True, "risk": "safe"}]]},
+    "kextload|kldload|kmutil-load": {"pos": "read", "risk": "dangerous", "why": "it loads code into the kernel"},
+    "dsenableroot": {"pos": "text", "risk": "dangerous", "why": "it lets root log in", "fx": ["changes_permissions"]},
+    "dseditgroup": {"pos": "text", "risk": "caution", "why": "it changes groups", "opts": {"-o": "val", "-a": "val", "-d": "val", "-t": "val", "-u": "val", "-P": "val"}, "when": [["-o~^(?:read|checkmember)$", {"ro": True, "risk": "safe", "only": True}], ["-a|-d", {"risk": "dangerous", "why": "it changes who has which rights"}]]},
+    "sample|spindump|leaks|heap|vmmap|malloc_history|symbols|atos|footprint": {"ro": True, "style": "dash", "pos": "text", "opts": {"-file": "write", "-o": "write", "-writePath": "write", "-outputGraph": "write", "-saveSignature": "write", "-arch": "val", "-lookup": "val", "-l": "val"}, "when": [["-atExit", {"ro": False, "risk": "caution", "why": "it runs a program", "unknown": "it runs a program"}]]},
     "dwarfdump|otool|pagestuff|size|vm_stat|ioreg|kextstat|sw_vers|system_profiler|GetFileInfo|memory_pressure|mdls|mdfind|afinfo|lsappinfo|zprint|nettop|fs_usage": {"ro": True, "style": "dash", "pos": "text"},
     "lsappinfo": {"ro": True, "pos": "text", "when": [["arg0~^(?:setinfo|launch|open|kill|quit|restart|setFront)", {"ro": False, "risk": "caution"}]]},
     "lipo": {"style": "dash", "pos": "read", "ro": True, "opts": {"-output": "write", "-o": "write", "-arch": "val", "-verify_arch": "val", "-thin": "val", "-extract": "val", "-remove": "val"}, "when": [["-create|-thin|-extract|-remove|-replace|-extract_family", {"ro": False, "risk": "caution", "why": "it makes a program file"}]]},
