@@ -18,7 +18,7 @@ ifneq ($(SYSTEM_CERTIFICATES),)
 export NODE_EXTRA_CA_CERTS ?= $(SYSTEM_CERTIFICATES)
 endif
 
-.PHONY: help run check test test-full lint format bench lock clean system clis
+.PHONY: help run check test test-full lint format bench lock web screenshots clean system clis
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,11 +29,11 @@ run: $(VENV)/.runtime ## set up, then start the terminal chat (no key, no root, 
 check: lint ## the quick loop: lint, types, import contracts, unit tests with few examples each
 	HOLDFAST_TEST_EXAMPLES=quick $(BIN)/pytest -n $(WORKERS) -m "not e2e and not full and not alone and not slow" $(ARGS)
 
-test: system lint clis ## set up, then every test but the `full` ones (ARGS="-k PE3" narrows it)
+test: system lint clis web/node_modules/.installed ## set up, then every test but the `full` ones (ARGS="-k PE3" narrows it)
 	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest -n $(WORKERS) -m "not full and not alone" $(ARGS)
 	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest -m "alone and not full" $(ARGS) || [ $$? -eq 5 ]
 
-test-full: system lint clis ## every test there is, the hour-long ones too
+test-full: system lint clis web/node_modules/.installed ## every test there is, the hour-long ones too
 	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest $(ARGS)
 
 lint: $(VENV)/.dev ## ruff, mypy and the import contracts
@@ -49,15 +49,26 @@ format: $(VENV)/.dev ## let ruff rewrite what it can
 bench: $(VENV)/.bench ## the benchmarks, side by side with the rivals
 	@set -e; for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python "$$bench" $(ARGS); done
 
+web: system web/node_modules/.installed ## check the page's source and build it into the package
+	@cd web && PATH="$(CURDIR)/.tools/bin:$$PATH" && npm run --silent check && npm test --silent && npm run --silent build
+
+screenshots: system $(VENV)/.dev web/node_modules/.installed ## renew the pictures of the page in docs/images/page
+	HOLDFAST_SCREENSHOTS=1 PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest tests/e2e/page $(ARGS)
+
 lock: $(VENV)/.bootstrap ## renew requirements/*.txt (ARGS=--upgrade moves the pins)
 	tools/lock.sh $(ARGS)
 
 clean: ## remove what the targets above made
-	rm -rf $(VENV) .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .tools web/node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 system: $(VENV)/.bootstrap
 	@tools/system_packages.sh
 	@tools/install_node.sh
+
+# The page's tools, for its tests only: whoever uses Holdfast gets the build that is committed.
+web/node_modules/.installed: web/package-lock.json web/package.json | system
+	@cd web && PATH="$(CURDIR)/.tools/bin:$$PATH" npm ci --no-audit --no-fund --loglevel=error --no-progress
+	@touch $@
 
 clis: $(VENV)/.dev
 	@PATH="$(CURDIR)/.tools/bin:$$PATH" tools/install_clis.sh || { \

@@ -7,8 +7,8 @@ const base = { session: 's1', no: 1, at: 1, invocation: 'i1', subagent: '', supe
 const user = (key: string, more: Partial<UserItem> = {}): UserItem => ({ ...base, kind: 'user', key, id: key, text: key, typed: true, ...more })
 const reply = (key: string, text: string): AssistantItem => ({ ...base, kind: 'assistant', key, text, reasoning: '' })
 const call = (callId: string, state: ToolItem['state'], more: Partial<ToolItem> = {}): ToolItem => ({
-  ...base, kind: 'tool', key: `t-${callId}`, callId, tool: 'bash', input: {}, what: { kind: 'command', text: 'ls', path: '' }, state,
-  approval: '', output: '', exitCode: null, durationMs: null, reason: '', truncated: null, ...more,
+  ...base, kind: 'tool', key: `t-${callId}`, callId, tool: 'bash', input: {}, what: { kind: 'command', text: 'ls', path: '', complete: true }, state,
+  approval: '', output: '', exitCode: null, durationMs: null, reason: '', why: null, truncated: null, ...more,
 })
 const place = { thread: 't', agent: 'main', session: 's1' }
 type Loose = TurnEvent extends infer E ? (E extends TurnEvent ? Omit<E, keyof typeof place> : never) : never

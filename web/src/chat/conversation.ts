@@ -77,7 +77,7 @@ function blank(callId: string, tool: string): LiveTool {
     callId,
     tool,
     input: {},
-    what: { kind: 'input', text: '', path: '' },
+    what: { kind: 'input', text: '', path: '', complete: true },
     state: 'preparing',
     approval: '',
     progress: '',
@@ -224,6 +224,7 @@ export function recordRows(items: readonly Item[], tools: ReadonlyMap<string, Li
   const rows: Row[] = []
   for (const item of items) {
     const last = rows.at(-1)
+    if (item.kind === 'session' && item.number <= 1) continue // a first session begins with its first message
     if (!item.superseded) rows.push({ kind: 'item', key: item.key, item, live: item.kind === 'tool' ? (tools.get(item.callId) ?? null) : null })
     else if (last?.kind === 'replaced') last.items.push(item)
     else rows.push({ kind: 'replaced', key: `replaced-${item.key}`, items: [item] })

@@ -7,7 +7,7 @@ import { translator } from '$/i18n/index.svelte'
 import { toast } from '$/ui/toasts.svelte'
 import { callAttention } from './attention.svelte'
 import { serverSaid } from './clock.svelte'
-import { go } from './router.svelte'
+import { go, reread } from './router.svelte'
 
 export type Phase = 'starting' | 'entry' | 'ready' | 'unreachable'
 
@@ -87,8 +87,9 @@ export async function start(): Promise<void> {
     live.stream.close()
   })
   try {
-    await enterByLink()
+    if (await enterByLink()) reread()
   } catch (error) {
+    reread()
     state.problem = error instanceof ApiError ? error.code : 'unreachable'
     state.phase = 'entry'
     return

@@ -24,6 +24,11 @@ export function href(screen: string, path: string[] = [], query: Record<string, 
 let current = $state.raw(parse(location.hash))
 addEventListener('hashchange', () => (current = parse(location.hash)))
 
+/** After the address was changed without the browser saying so (a one-time link takes its code out of it). */
+export function reread(): void {
+  current = parse(location.hash)
+}
+
 export function route(): Route {
   return current
 }

@@ -1,0 +1,1 @@
+function e(e,t){let n,r=0;return()=>{let i=Date.now();if(n===void 0)r=i;else if(i-r>4*t)return;clearTimeout(n),n=setTimeout(()=>{n=void 0,e()},t)}}export{e as t};

@@ -1,0 +1,116 @@
+// One open conversation: loads it, follows the stream, and redraws at most once a frame however fast events come in.
+import { ApiError } from '$/api/http'
+import { live, threads as api, type LiveEvents, type ThreadState } from '$/api/live'
+import { keep } from '$/state/app.svelte'
+import { threads } from '$/state/threads.svelte'
+import { earlier, happened, opened, recorded, type Conversation } from './conversation'
+
+const PAGE = 120
+
+export class OpenThread {
+  state = $state.raw<ThreadState | null>(null)
+  view = $state.raw<Conversation | null>(null)
+  problem = $state('')
+  loadingEarlier = $state(false)
+  private draft: Conversation | null = null
+  private waiting: (() => void)[] | null = []
+  private frame = 0
+  private readonly stops: (() => void)[] = []
+  private closed = false
+
+  constructor(readonly thread: string) {
+    const mine = <T extends { thread: string }>(apply: (data: T, no: number) => void) => (data: T, event: { no: number }) => {
+      if (data.thread !== thread) return
+      if (this.waiting) this.waiting.push(() => apply(data, event.no))
+      else apply(data, event.no)
+    }
+    const behind = (no: number) => this.draft !== null && no <= this.draft.eventNo
+    this.stops = [
+      live.on('turn', mine<LiveEvents['turn']>((event, no) => {
+        if (behind(no)) return
+        this.change((now) => happened(now, event, Date.now() / 1000, no))
+        if (event.kind === 'usage' && this.state) this.state = { ...this.state, usage: { ...this.state.usage, inputTokens: event.threadTokens, outputTokens: 0, cost: event.threadCost } }
+        if (event.kind === 'turn_ended') void this.refresh()
+      })),
+      live.on('transcript', mine<LiveEvents['transcript']>((event, no) => {
+        if (!behind(no)) this.change((now) => recorded(now, event.item))
+      })),
+      live.on('queue', mine<LiveEvents['queue']>((event, no) => {
+        if (!behind(no)) this.change((now) => ({ ...now, queue: event.queue }))
+      })),
+      live.on('health', mine<LiveEvents['health']>((health) => this.change((now) => ({ ...now, health })))),
+      live.on('thread', mine<LiveEvents['thread']>((row) => {
+        if (this.state) this.state = { ...this.state, ...row }
+        this.change((now) => ({ ...now, running: row.busy }))
+      })),
+      live.on('reset', () => void this.load()),
+      live.on('records', () => void this.load()),
+    ]
+    void this.load()
+  }
+
+  async load(): Promise<void> {
+    this.waiting ??= []
+    try {
+      const [state, page] = await Promise.all([api.get(this.thread), api.messages(this.thread, { limit: PAGE })])
+      if (this.closed) return
+      for (const card of state.approvals) keep(card)
+      this.state = state
+      this.problem = ''
+      this.draft = opened(state, page)
+      this.view = this.draft
+    } catch (error) {
+      this.problem = error instanceof ApiError ? error.code : String(error)
+    }
+    const missed = this.waiting ?? []
+    this.waiting = null
+    for (const apply of missed) apply()
+  }
+
+  /** What the stream does not tell: mode, whether the run can be taken up, the queue. */
+  async refresh(): Promise<void> {
+    try {
+      this.apply(await api.get(this.thread))
+    } catch {
+      // the next event, or the next load, brings it
+    }
+  }
+
+  apply(state: ThreadState): void {
+    if (this.closed) return
+    for (const card of state.approvals) keep(card)
+    this.state = state
+    threads.keep(state)
+    this.change((now) => ({ ...now, running: state.busy, queue: state.queue, health: state.health ?? now.health }))
+  }
+
+  async loadEarlier(): Promise<void> {
+    const before = this.draft?.before
+    if (!before || this.loadingEarlier) return
+    this.loadingEarlier = true
+    try {
+      const page = await api.messages(this.thread, { before, limit: PAGE * 2 })
+      this.change((now) => earlier(now, page))
+    } finally {
+      this.loadingEarlier = false
+    }
+  }
+
+  private change(next: (now: Conversation) => Conversation): void {
+    if (!this.draft) return
+    this.draft = next(this.draft)
+    if (!this.frame) this.frame = requestAnimationFrame(this.draw)
+    // A page in the background gets no frames; it is drawn when it is looked at, and the title is kept by the inbox.
+  }
+
+  private readonly draw = (): void => {
+    this.frame = 0
+    this.view = this.draft
+  }
+
+  close(): void {
+    this.closed = true
+    cancelAnimationFrame(this.frame)
+    for (const stop of this.stops) stop()
+  }
+}

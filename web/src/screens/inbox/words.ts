@@ -1,0 +1,38 @@
+import { words } from '$/i18n/translate'
+
+export default words({
+  en: {
+    title: 'Inbox',
+    pending: 'Waiting',
+    decided: 'Decided',
+    filter: 'Which approvals',
+    none: 'Nothing waits for you',
+    noneText: 'When an agent, here or in an attached host, needs your approval, it appears here at once, on every device.',
+    noneDecided: 'Nothing was decided yet',
+    noneDecidedText: 'Your answers and those given elsewhere are listed here.',
+    keys: 'Keys answer the marked card:',
+    keyOnce: 'once',
+    keyWhile: '30 minutes',
+    keyAlways: 'always',
+    keyDeny: 'deny',
+    keyMove: 'next, previous',
+    justDecided: 'Just decided',
+  },
+  zh: {
+    title: '待审批',
+    pending: '等待中',
+    decided: '已决定',
+    filter: '显示哪些审批',
+    none: '没有等待你的审批',
+    noneText: '当智能体（无论在此处还是在已接入的主机中）需要你的批准时，会立即出现在这里，并同步到所有设备。',
+    noneDecided: '还没有已决定的审批',
+    noneDecidedText: '你在此处和别处做出的决定都会列在这里。',
+    keys: '快捷键作用于标记的卡片：',
+    keyOnce: '一次',
+    keyWhile: '30 分钟',
+    keyAlways: '始终',
+    keyDeny: '拒绝',
+    keyMove: '下一项、上一项',
+    justDecided: '刚刚决定',
+  },
+})
