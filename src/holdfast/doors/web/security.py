@@ -92,8 +92,8 @@ class Address:
         return not self.loopback_only and _is_address(name)
 
     def accepts_origin(self, origin: str, host: str) -> bool:
-        if self.public_url and origin.lower() == _origin_of(self.public_url):
-            return host.lower() == urlsplit(self.public_url).netloc.lower()
+        if self.public_url and host.lower() == urlsplit(self.public_url).netloc.lower():
+            return origin.lower() == _origin_of(self.public_url)
         return origin.lower() == f"{self.scheme}://{host.lower()}"
 
 

@@ -16,7 +16,7 @@ from holdfast.doors.web.items import Items
 from holdfast.doors.web.notify import Notifier
 from holdfast.doors.web.records import Records
 from holdfast.doors.web.security import Address
-from holdfast.doors.web.static_files import StaticFiles
+from holdfast.doors.web.static_files import StaticFiles, built_page
 from holdfast.doors.web.stream import Hub
 from holdfast.doors.web.tickets import Tickets
 from holdfast.doors.web.watch import Watch
@@ -51,7 +51,7 @@ class Server:
         self.hub = Hub()
         self.codes = Codes(control.clock)
         self.devices = Devices(control.store, control.clock)
-        self.static = static or StaticFiles()
+        self.static = static or built_page()
         self.tickets = Tickets(control.clock)
         self.records = Records(control, str(vault or ""), self.inline)
         self.cards = Cards(control.store)

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import mimetypes
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from starlette.requests import Request
@@ -50,6 +51,12 @@ class StaticFiles:
             body = file.packed
             headers["content-encoding"] = "gzip"
         return Response(body, headers={**headers, "content-type": file.kind})
+
+
+@cache
+def built_page() -> StaticFiles:
+    """Those of this installation; packed once for a process."""
+    return StaticFiles()
 
 
 def _read(path: Path) -> StaticFile:
