@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.core.messages import Phrase
 from holdfast.doors.call_preview import Preview, preview, reader, shortened
 from holdfast.doors.web.live_shapes import ApprovalCard, ProposalShape, ProposedRule, WhatShape
+from holdfast.doors.web.titles import title_of
 from holdfast.store.interface import Approval, Store
 
 ONLY_ONCE = Phrase(
@@ -93,7 +94,7 @@ class Cards:
         if known is not None and known[0]:
             return known
         row = self._store.session(session)
-        found = (row.title, row.host) if row is not None else ("", "")
+        found = (title_of(self._store, row), row.host) if row is not None else ("", "")
         with self._lock:
             _put(self._sessions, session, found)
         return found

@@ -20,6 +20,7 @@ from holdfast.doors.session_rows import archive_state, hand_over, newest_of_thre
 from holdfast.doors.web import shapes_records as shapes
 from holdfast.doors.web.records import Answer, Records
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
+from holdfast.doors.web.titles import title_of
 from holdfast.store.interface import IMPORTED, EventRecord, Session, Store
 
 MOST_SESSIONS = 200
@@ -44,7 +45,7 @@ def list_threads(call: Call) -> Answer:
         agent=call.query["agent"],
     )
     if wanted := call.text("q").casefold():
-        found = [row for row in found if wanted in f"{row.title}\n{row.id.thread}\n{row.vault}".casefold()]
+        found = [row for row in found if wanted in _searched(records, row)]
     after = call.query["cursor"]
     if after is not None:
         place = next((at for at, row in enumerate(found) if row.id.session == after), None)
@@ -60,13 +61,17 @@ def list_threads(call: Call) -> Answer:
     }
 
 
+def _searched(records: Records, row: Session) -> str:
+    return f"{title_of(records.store, row)}\n{row.id.thread}\n{row.vault}".casefold()
+
+
 def _thread_row(records: Records, row: Session, pending: int) -> Answer:
     last = records.store.events(row.id.session, limit=1, newest_first=True)
     return {
         "thread": row.id.thread,
         "agent": row.id.agent,
         "host": row.host,
-        "title": row.title,
+        "title": title_of(records.store, row),
         "vault": row.vault,
         "sessions": row.number,
         "session": row.id.session,
@@ -92,7 +97,7 @@ def show_chain(call: Call) -> Answer:
     return {
         "thread": thread,
         "agent": agents[0],
-        "title": next((row.title for row in reversed(rows) if row.title), ""),
+        "title": next((row.title for row in reversed(rows) if row.title), "") or title_of(records.store, rows[0]),
         "vault": rows[-1].vault,
         "hosts": sorted({row.host for row in rows}),
         "sessions": [session_card(records, row, is_last=row is rows[-1]) for row in shown],
@@ -122,7 +127,7 @@ def session_card(records: Records, row: Session, *, is_last: bool | None = None)
         "model": row.model,
         "mode": row.mode,
         "number": row.number,
-        "title": row.title,
+        "title": title_of(records.store, row),
         "state": row.state,
         "sealReason": row.seal_reason,
         "sealMark": row.seal_mark,

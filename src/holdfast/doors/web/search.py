@@ -9,6 +9,7 @@ from holdfast.core.tools import NEUTRAL_TOOLS
 from holdfast.doors.web import shapes_records as shapes
 from holdfast.doors.web.records import Answer, Records
 from holdfast.doors.web.routes import ApiError, Call, Route
+from holdfast.doors.web.titles import title_of
 from holdfast.store.interface import Session
 from holdfast.store.search import Match, SearchHit, SearchPage
 from holdfast.store.search_filters import Filters, Scope
@@ -54,6 +55,7 @@ def _found(records: Records, call: Call, text: str, filters: Filters, limit: int
     scope = Scope(user=records.control.user, vault=call.query["vault"])
     cursor: str | None = call.query["cursor"]
     rows: dict[str, Session | None] = {}
+    titles: dict[str, str] = {}
     hits: list[Answer] = []
     complete, page = True, SearchPage(())
     for _ in range(_ROUNDS):
@@ -66,20 +68,22 @@ def _found(records: Records, call: Call, text: str, filters: Filters, limit: int
                 rows[hit.session] = records.store.session(hit.session)
             row = rows[hit.session]
             if row is not None and (not hosts or row.host in hosts):
-                hits.append(_hit(hit, row))
+                if hit.session not in titles:
+                    titles[hit.session] = title_of(records.store, row)
+                hits.append(_hit(hit, row, titles[hit.session]))
         if cursor is None or len(hits) >= limit:
             break
     return {"hits": hits, "cursor": cursor, "match": page.match, "order": page.order, "complete": complete}
 
 
-def _hit(hit: SearchHit, row: Session) -> Answer:
+def _hit(hit: SearchHit, row: Session, title: str) -> Answer:
     return {
         "session": hit.session,
         "thread": hit.thread,
         "agent": hit.agent,
         "host": row.host,
         "vault": row.vault,
-        "title": row.title,
+        "title": title,
         "number": row.number,
         "eventNo": hit.event_no,
         "invocationId": hit.invocation,

@@ -13,6 +13,7 @@ from holdfast.core.strategy import OWN_HOST, Who, effective
 from holdfast.core.tokens import estimate
 from holdfast.doors.web.live_shapes import HealthShape, SegmentShape, ThreadRow, UsageShape
 from holdfast.doors.web.routes import not_found
+from holdfast.doors.web.titles import title_of
 from holdfast.model_endpoints import OFFLINE
 from holdfast.store.interface import Session
 from holdfast.store.orders import OPERATOR
@@ -55,7 +56,7 @@ def thread_row(control: Control, session: Session, pending: int, *, busy: bool) 
         "thread": session.id.thread,
         "agent": session.id.agent,
         "host": session.host,
-        "title": session.title or _first_words(control, session),
+        "title": title_of(control.store, session),
         "vault": session.vault,
         "session": session.id.session,
         "sessions": session.number,
@@ -71,11 +72,6 @@ def thread_row(control: Control, session: Session, pending: int, *, busy: bool) 
 
 def _configured(control: Control, session: Session) -> str:
     return control.settings.runtime.model or OFFLINE if session.host == OWN_HOST else ""
-
-
-def _first_words(control: Control, session: Session) -> str:
-    found = control.store.events(session.id.session, kinds=("prompt_submitted",), limit=1)
-    return " ".join(found[0].text.split())[:80] if found else ""
 
 
 def health_shape(
