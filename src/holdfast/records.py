@@ -20,7 +20,7 @@ FORMAT = 1
 _BY_KIND: dict[str, Any] = {cls.__dataclass_fields__["kind"].default: cls for cls in get_args(Event)}
 RECALL_TOOLS = ("list_session_chain", "read_session_events", "read_invocation_detail", "session_search")
 """What they say was said before; a search that found earlier searches would find nothing else any more."""
-_HEADER = {"id", "at", "where", "invocation", "kind", "memory", "orders"}
+_HEADER = {"id", "at", "where", "invocation", "kind", "memory", "orders", "guard"}
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 _NOT_KEPT = {"reading", "raw"}
 """Recomputed from the command, or a provider's own dialect: neither belongs in a transcript."""

@@ -13,6 +13,7 @@ from holdfast.core.history import Item
 from holdfast.core.keys import SessionId
 from holdfast.core.memory import MemoryFacts
 from holdfast.core.patterns import Rule
+from holdfast.core.settings import GuardMode
 from holdfast.core.targets import Access, Domain
 from holdfast.core.verdict import Mode
 
@@ -74,6 +75,8 @@ class _Event:
     """What the vault's memory bank looks like now; None where there is no vault."""
     orders: StandingOrders = ""
     """What a person has ordered for everything that happens now."""
+    guard: GuardMode | None = None
+    """The guard mode that the environment of a host asks for; it counts where it is stricter than the configured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from holdfast.doors.daemon import Daemon
 from holdfast.doors.daemon_doors import Doors, is_still_ours
 from holdfast.hosts.checkpoints import Checkpoints
 from holdfast.hosts.registry import gateway_for, open_control
+from holdfast.store.config_file import Inline
 from holdfast.store.home import Home
 from holdfast.store.interface import StoreError
 from holdfast.store.search import Search
@@ -32,7 +33,10 @@ def work(home: Home, doors: Doors, token: str) -> int:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.setswitchinterval(_SWITCH_SECONDS)
-    control = open_control(home, on_problem=lambda error: print(error, file=sys.stderr, flush=True))
+    # It may have been started by a host's hook, and serves the others too: its own environment configures nothing.
+    control = open_control(
+        home, inline=Inline(environ={}), on_problem=lambda error: print(error, file=sys.stderr, flush=True)
+    )
     _make_room(control)
     gateway = gateway_for(control)
 

@@ -14,6 +14,11 @@ CONNECT_SECONDS = 1.0
 BLOCKED = 2
 """The exit code by which Claude Code, Codex and Gemini CLI all block a call and show stderr to the model."""
 NEEDS_DAEMON = ("claude-code",)
+VARIABLES = (
+    (b"CLAUDE_CODE_SESSION_ATTENDED", b"attended"),
+    (b"HOLDFAST_THREAD", b"thread"),
+    (b"MEMORY_BANK_GUARD_MODE", b"guard"),
+)
 
 
 def read_all(descriptor: int) -> bytes:
@@ -31,7 +36,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 def surroundings() -> bytes:
     """The few variables of the host's process that count, as `name=value;...`; `-` when there are none."""
     found = []
-    for variable, name in ((b"CLAUDE_CODE_SESSION_ATTENDED", b"attended"), (b"HOLDFAST_THREAD", b"thread")):
+    for variable, name in VARIABLES:
         value = posix.environ.get(variable, b"")
         if value and value.replace(b"-", b"").replace(b"_", b"").replace(b".", b"").isalnum():
             found.append(name + b"=" + value)

@@ -27,10 +27,13 @@ from holdfast.hosts.sessions import HostSessions, Place
 from holdfast.hosts.standing import standing_texts
 from holdfast.hosts.telling import Telling
 from holdfast.plane import SEALED, Plane
+from holdfast.policies.context_gate import STRICTNESS, stricter
 
 MARGIN_SECONDS = 5.0
 ATTENDED = "attended"
 """Memo: whether somebody sits before the host and can answer its own dialog."""
+GUARD = "guard"
+"""Memo: the guard mode that the host's environment asks for; not every hook can bring it along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,9 @@ class Gateway:
         environment = asked.environment or {}
         if ATTENDED in environment:
             memo.put(ATTENDED, environment[ATTENDED] == "1")
+        wished = environment.get(GUARD) or payload.get(GUARD)
+        if (guard := next((mode for mode in STRICTNESS if mode == wished), None)) is not None:
+            memo.put(GUARD, stricter(guard, memo.get(GUARD)))
         invocation = host.invocation(payload, memo)
         telling = Telling(host, memo)
         for _ in range(2):
@@ -191,6 +197,7 @@ class Gateway:
             new_id=self._with.new_id,
             memo=memo,
             calls=calls,
+            guard=memo.get(GUARD),
             was_seen=lambda call: bool(call) and self._store.remembered(place.where, call) is not None,
         )
         answers: list[Answer] = []

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 from holdfast.core.events import Event, StartSource
 from holdfast.core.keys import SessionId
 from holdfast.core.policy import Capabilities
+from holdfast.core.settings import GuardMode
 
 Payload = Mapping[str, Any]
 Standing = Literal["memory", "anchors", "bootstrap"]
@@ -63,6 +64,8 @@ class Header:
     calls: CallNames
     was_seen: Callable[[str], bool]
     """Whether a call of this id has passed our hooks."""
+    guard: GuardMode | None = None
+    """What the host's environment asks the context gate for."""
 
     def fields(self) -> dict[str, Any]:
         return {
@@ -71,6 +74,7 @@ class Header:
             "where": self.where,
             "invocation": self.invocation,
             "interactive": self.interactive,
+            "guard": self.guard,
         }
 
 

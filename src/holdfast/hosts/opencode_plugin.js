@@ -9,6 +9,7 @@ const WORTH_TELLING = 0.005 // of the window
 export const Holdfast = async ({ client, directory, worktree }, options = {}) => {
   const { socket, deadline = 310, start = [] } = options
   const cwd = directory ?? worktree ?? ""
+  const guard = process.env.MEMORY_BANK_GUARD_MODE
   const parents = new Map() // child session -> its root session
   const agents = new Map() // child session -> the name of its agent
   const turns = new Map() // session -> id of the user message that is being answered
@@ -26,7 +27,7 @@ export const Holdfast = async ({ client, directory, worktree }, options = {}) =>
       unix: socket,
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ cwd, servers, ...payload }),
+      body: JSON.stringify({ cwd, servers, guard, ...payload }),
       signal: AbortSignal.timeout(milliseconds),
     })
     if (!reply.ok) throw new Error(`the daemon answered ${reply.status}`)

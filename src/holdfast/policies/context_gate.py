@@ -10,7 +10,7 @@ from holdfast.core.memory_reads import calls_reader, files_read
 from holdfast.core.messages import Message, Phrase
 from holdfast.core.policy import State
 from holdfast.core.risk import Risk, risk_of
-from holdfast.core.settings import MemorySettings
+from holdfast.core.settings import GuardMode, MemorySettings
 from holdfast.core.verdict import NOTHING, Finding, Verdict
 
 NAME = "context_gate"
@@ -37,6 +37,14 @@ DOC_FIRST = Phrase(
     "[Memory Bank Gating] Code is being written before any memory-bank document was read or proposed in this message.",
     "[Memory Bank Gating] 本轮在阅读或提议任何 memory-bank 文档之前就开始写代码。",
 )
+
+
+STRICTNESS: tuple[GuardMode, ...] = ("off", "warn", "block")
+
+
+def stricter(configured: GuardMode, wished: GuardMode | None) -> GuardMode:
+    """A host's environment may tighten the gate; a repository can set it, so it never loosens anything (PE10)."""
+    return max(configured, wished or "off", key=STRICTNESS.index)
 
 
 class ContextGate:
@@ -79,17 +87,18 @@ class ContextGate:
         if self._settings.doc_first and not state.get("read") and not state.get("reminded"):
             warnings.append(DOC_FIRST())
             state = {**state, "reminded": True}
-        if self._settings.guard_mode == "off" or state.get("satisfied"):
+        guard = stricter(self._settings.guard_mode, event.guard)
+        if guard == "off" or state.get("satisfied"):
             return Verdict(warnings=tuple(warnings)), state
         if event.memory is None or not any(map(is_patterns, event.memory.files)):
             if not state.get("no_patterns"):
                 warnings.append(NO_PATTERNS())
                 state = {**state, "no_patterns": True}
             return Verdict(warnings=tuple(warnings)), state
-        return self._unsatisfied(event, risk, warnings), state
+        return self._unsatisfied(event, risk, guard, warnings), state
 
-    def _unsatisfied(self, event: ToolCalling, risk: Risk, warnings: list[Message]) -> Verdict:
+    def _unsatisfied(self, event: ToolCalling, risk: Risk, guard: GuardMode, warnings: list[Message]) -> Verdict:
         step = NEXT(call=read_call(event.where.agent, PATTERNS))
-        if risk == "high" and self._settings.guard_mode == "block":
+        if risk == "high" and guard == "block":
             return Verdict(findings=(Finding(NAME, "deny", BLOCKED(), next_step=step),), warnings=tuple(warnings))
         return Verdict(warnings=(*warnings, WARNED(risk=risk, next=step.text())))

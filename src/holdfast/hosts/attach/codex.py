@@ -28,6 +28,8 @@ EVENTS = (
 )
 SESSION_END_SECONDS = 3
 """Codex allows no more there."""
+SERVER_SECONDS = 60
+"""A cold start of the MCP server on a busy machine; Codex would give up after ten."""
 AGENTS = ("memory-reader", "memory-bank-writer")
 
 
@@ -62,13 +64,19 @@ class CodexInstaller:
         """Our part of config.toml, without what the user's own part says already."""
         theirs = parsed(folder / "config.toml", without_ours(read(folder / "config.toml") or ""))
         command, *arguments = spec.server()
-        server = {"command": command, "args": arguments}
         lines: list[str] = []
         if not spec.with_server:
             pass
         elif (known := (theirs.get("mcp_servers") or {}).get(MCP_NAME)) is None:
-            lines = [f"[mcp_servers.{MCP_NAME}]", f"command = {string(command)}", f"args = {strings(arguments)}"]
-        elif known != server:
+            lines = [
+                f"[mcp_servers.{MCP_NAME}]",
+                f"command = {string(command)}",
+                f"args = {strings(arguments)}",
+                # Otherwise the first requests go out before the server is up, and the model is not offered recall.
+                "required = true",
+                f"startup_timeout_sec = {SERVER_SECONDS}",
+            ]
+        elif (known.get("command"), known.get("args")) != (command, arguments):
             raise AttachError(f"mcp_servers.{MCP_NAME} is used for something else already; rename it and attach again")
         if spec.scope == "project" and str(spec.vault) not in (theirs.get("projects") or {}):
             lines += ["", f"[projects.{string(str(spec.vault))}]", 'trust_level = "trusted"']
