@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -130,6 +129,7 @@ def test_MO1_full_access_is_confirmed_once_and_has_a_standing_banner(place):
         screen.enter("/mode full")
         screen.wait_for("[y]es")
         screen.press("n")
+        screen.wait_for("[n]o n")
         screen.enter("/mode")
         assert "mode: agent" in screen.wait_for("mode: ")
         screen.enter("/mode full")
@@ -150,6 +150,7 @@ def test_DL2_a_loop_is_shown_and_stopped(place):
         assert "times in a row" in card
         assert "for this session only" in card
         screen.press("d")
+        screen.wait_for("A word to the agent")
         screen.press("Enter")
         screen.wait_for("I stopped reading")
 
@@ -163,7 +164,11 @@ def test_UI3_commands(place):
         screen.enter("/help")
         assert "/compact" in screen.wait_for("/quit")
         screen.enter("/model")
-        assert "window 32768" in screen.wait_for("model: offline")
+        assert "window 32768, key not needed" in screen.wait_for("model: offline")
+        screen.enter("/model gpt-5.1")
+        screen.wait_for("key OPENAI_API_KEY: not found anywhere")
+        screen.enter("/model default")
+        screen.wait_for("model: offline", times=2)
         screen.enter("/agent brief")
         screen.wait_for("agent: brief")
         screen.enter("/compact")
@@ -300,7 +305,6 @@ def test_UI3_an_interrupted_run_says_so_by_its_exit_code(place):
         for line in process.stderr:
             if "sleep 300" in line:
                 break
-        time.sleep(0.5)
         process.send_signal(2)
         assert process.wait(timeout=30) == 130
     finally:

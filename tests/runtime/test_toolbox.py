@@ -1,5 +1,7 @@
 """Which tools an agent gets, and how the user's own are judged."""
 
+import asyncio
+
 import pytest
 
 from holdfast.control import Control
@@ -120,6 +122,40 @@ def test_HK3_an_edited_tool_counts_from_the_next_run_and_is_judged_by_what_it_sa
         def offered(stage):
             found = tools.current(stage.control.settings.runtime)
             stage.control.offer(found.specs)
+            return found.tools
+
+        play(whole)
+
+
+def test_HK3_a_tool_file_that_takes_its_time_holds_nothing_up(tmp_path, home):
+    """The file waits for something that only happens on the event loop: loaded there, it would never come."""
+    sign = tmp_path / "sign"
+    waiting = f"""
+import pathlib, time
+end = time.monotonic() + 9
+while not pathlib.Path({str(sign)!r}).exists() and time.monotonic() < end:
+    time.sleep(0.01)
+assert pathlib.Path({str(sign)!r}).exists(), "nothing else could happen meanwhile"
+tools = []
+"""
+    (home.tools / "slow.py").write_text(waiting)
+    with ChatCompletionsServer(Script("hello")) as server:
+        inline = settings(server.base_url, tools={"external": {"enabled": True}})
+        tools = Tools(home)
+        problems = []
+
+        async def whole():
+            stage = Stage(tmp_path, inline, tools=lambda: offered(stage))
+            async with stage:
+                turn = asyncio.create_task(stage.conversation.send("hi"))
+                await asyncio.sleep(0.05)
+                sign.touch()
+                assert (await turn).text == "hello"
+                assert problems == []
+
+        def offered(stage):
+            found = tools.current(stage.control.settings.runtime)
+            problems.extend(found.problems)
             return found.tools
 
         play(whole)

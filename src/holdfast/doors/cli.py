@@ -14,7 +14,7 @@ WORK, RECORD, SETTINGS = "Work", "The record", "Set up and look after"
 COMMANDS = (
     LazyCommand("chat", "holdfast.doors.cli_chat:chat", "Talk with an agent in the terminal.", WORK),
     LazyCommand("run", "holdfast.doors.cli_chat:run", "Give an agent one task and wait for its end.", WORK),
-    LazyCommand("tour", "holdfast.doors.cli_chat:tour", "See what Holdfast does, in two minutes.", WORK),
+    LazyCommand("tour", "holdfast.doors.cli_chat:tour", "See what Holdfast does, in three minutes.", WORK),
     LazyCommand("serve", "holdfast.doors.cli_serve:serve", "Open the page: chat, approvals, record, settings.", WORK),
     LazyCommand("approvals", "holdfast.doors.cli_approvals:approvals_group", "Answer what waits for you.", WORK),
     LazyCommand("mode", "holdfast.doors.cli_mode:mode", "Show or switch a session's mode.", WORK),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -73,7 +74,7 @@ class Workbench:
             await self._servers.open(runtime.mcp, profile=runtime.profile)
             for problem in self._servers.problems:
                 self._say(problem)
-        self.current_tools()
+        await asyncio.to_thread(self.current_tools)  # it loads files that may take seconds
 
     async def close(self) -> None:
         await self._servers.close()

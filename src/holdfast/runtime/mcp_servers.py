@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,9 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 class McpServers:
     """The configured servers of one process."""
 
-    def __init__(self, logs: Path) -> None:
+    def __init__(self, logs: Path, *, start_seconds: float = START_SECONDS, call_seconds: float = CALL_SECONDS) -> None:
         self._logs = logs
+        self._patience = (start_seconds, call_seconds)
         self._servers: dict[str, _Server] = {}
         self.problems: list[str] = []
         """Servers that did not start, each with the reason."""
@@ -43,7 +45,7 @@ class McpServers:
     async def open(self, configured: Mapping[str, McpServer], *, profile: str = "desktop") -> None:
         """Start what is switched on; returns when each has answered or its time is up."""
         wanted = {
-            name: _Server(name, server, self._logs)
+            name: _Server(name, server, self._logs, *self._patience)
             for name, server in configured.items()
             if server.enabled and (server.url or (server.command and profile == "desktop"))
         }
@@ -57,7 +59,14 @@ class McpServers:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        return tuple(tool for server in self._servers.values() for tool in server.tools)
+        """Each under a name of its own: a name that stood for two tools would be judged by the wrong one's rules."""
+        found: dict[str, Tool] = {}
+        for tool in (tool for server in self._servers.values() for tool in server.tools):
+            name = tool.name
+            if name in found and tool.spec is not None:
+                name = tool_name(tool.spec.mcp_server, tool.spec.mcp_tool, marked=True)
+            found.setdefault(name, replace(tool, name=name))
+        return tuple(found.values())
 
     @property
     def specs(self) -> dict[str, ToolSpec]:
@@ -71,8 +80,10 @@ class McpServers:
 class _Server:
     """One server: connected, listed, called."""
 
-    def __init__(self, name: str, settings: McpServer, logs: Path) -> None:
+    def __init__(self, name: str, settings: McpServer, logs: Path, start_seconds: float, call_seconds: float) -> None:
         self._name = name
+        self._start_seconds = start_seconds
+        self._call_seconds = call_seconds
         self._settings = settings
         self._logs = logs
         self._task: asyncio.Task[None] | None = None
@@ -84,7 +95,7 @@ class _Server:
         client = await self._client()
         listed: list[Any] = []
         cursor: str | None = None
-        async with asyncio.timeout(START_SECONDS):
+        async with asyncio.timeout(self._start_seconds):
             for _ in range(_MOST_PAGES):
                 page = await client.list_tools(cursor=cursor)
                 listed += page.tools
@@ -109,7 +120,7 @@ class _Server:
             self._ready = asyncio.get_running_loop().create_future()
             self._task = asyncio.create_task(self._hold(self._ready), name=f"mcp {self._name}")
         assert self._ready is not None
-        async with asyncio.timeout(START_SECONDS):
+        async with asyncio.timeout(self._start_seconds):
             return await asyncio.shield(self._ready)
 
     async def _hold(self, ready: asyncio.Future[Client]) -> None:
@@ -157,10 +168,14 @@ class _Server:
     async def _call(self, tool: str, given: Mapping[str, Any]) -> ToolOutput:
         try:
             client = await self._client()
-            async with asyncio.timeout(CALL_SECONDS):
+            async with asyncio.timeout(self._call_seconds):
                 result = await client.call_tool(tool, dict(given))
         except TimeoutError:
-            raise ToolFailure(f"The MCP server {self._name!r} did not answer {tool} within its time.") from None
+            await self._drop_if_gone()
+            raise ToolFailure(
+                f"The MCP server {self._name!r} did not answer {tool} within {self._call_seconds:g} s. It may have had "
+                "an effect: look before you repeat it."
+            ) from None
         except Exception as error:
             await self._drop_if_gone()
             raise ToolFailure(f"The MCP server {self._name!r} failed at {tool}: {_words(error)}") from error
@@ -179,10 +194,10 @@ class _Server:
             await asyncio.wait([task], timeout=_CLOSE_SECONDS)
 
 
-def tool_name(server: str, tool: str) -> str:
+def tool_name(server: str, tool: str, *, marked: bool = False) -> str:
     """What models call it: `mcp__server__tool`, in the letters and the length that providers take."""
     name = _NOT_IN_A_NAME.sub("_", f"mcp__{server}__{tool}")
-    if len(name) <= _LONGEST_NAME:
+    if len(name) <= _LONGEST_NAME and not marked:
         return name
     mark = hashlib.sha256(f"{server}\n{tool}".encode()).hexdigest()[:8]
     return f"{name[: _LONGEST_NAME - 9]}_{mark}"
@@ -215,5 +230,5 @@ def _words(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):  # the library's task groups wrap what went wrong
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
-        return f"no answer within {START_SECONDS:g} s"
+        return "it did not answer in time"
     return f"{type(error).__name__}: {error}".rstrip(": ")[:500]

@@ -174,7 +174,7 @@ class Conversation:
         if self.busy:
             return False
         with self._claim():
-            run = self.setup.run(self._scene(self._control.new_id()))
+            run = await asyncio.to_thread(self.setup.run, self._scene(self._control.new_id()))
             loaded = await self._judge.do(run.transcript.load)
             model = ControlledModel(run.scene, self.models.choice(), self.models, run.transcript, prompt=run.prompt)
             choice = self.models.choice()
@@ -239,7 +239,8 @@ class Conversation:
                 except SealedError:
                     continue  # it was sealed a moment ago: the message belongs to the next session
                 await self._judge.do(self._ledger.load)
-                run = self.setup.run(self._scene(invocation), self._bootstrap)
+                # In a thread: a tool file that was edited is loaded anew, and may take seconds over it.
+                run = await asyncio.to_thread(self.setup.run, self._scene(invocation), self._bootstrap)
                 try:
                     end = await self._turn(run)
                 finally:
