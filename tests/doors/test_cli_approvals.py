@@ -89,3 +89,33 @@ def test_an_unknown_id_is_a_clear_error(home, tmp_path):
     assert wrong.exit_code == 2
     assert "approvals list --all" in wrong.output
     control.close()
+
+
+def test_PE6_cancel_ends_a_question_without_an_answer(home, tmp_path):
+    control, event, outcome = ask(home, tmp_path, "git push")
+    ran = holdfast(home, "approvals", "cancel", outcome.approval[:8])
+    assert (ran.exit_code, "cancelled" in ran.output) == (0, True), ran.output
+    kept = control.store.approval(outcome.approval)
+    assert (kept.status, kept.answer) == ("cancelled", None)
+    assert not control.plane.handle(event).allowed
+    again = holdfast(home, "approvals", "cancel", outcome.approval, "--json")
+    assert again.exit_code == 1
+    assert [one["status"] for one in json.loads(again.output)["decidedBefore"]] == ["cancelled"]
+    control.close()
+
+
+def test_PE6_cancel_all_or_those_of_a_session(home, tmp_path):
+    control, first, _ = ask(home, tmp_path, "git push")
+    control.close()
+    control, _, _ = ask(home, tmp_path, "git fetch", call="t2")
+    other = holdfast(home, "approvals", "cancel", "--session", "another")
+    assert other.output == "nothing waits\n"
+    ran = holdfast(home, "approvals", "cancel", "--session", first.where.session, "--json")
+    assert len(json.loads(ran.output)["cancelled"]) == 2
+    assert holdfast(home, "approvals", "cancel", "--all").output == "nothing waits\n"
+    control.close()
+
+
+@pytest.mark.parametrize("arguments", [(), ("x", "--all"), ("--all", "--session", "s"), ("nothing",)])
+def test_PE6_cancel_needs_to_be_told_what(home, arguments):
+    assert holdfast(home, "approvals", "cancel", *arguments).exit_code == 2

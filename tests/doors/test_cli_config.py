@@ -175,6 +175,16 @@ def test_validate_names_every_problem_of_configuration_and_agents(holdfast):
     assert len(holdfast("config", "validate").out.splitlines()) == 3
 
 
+def test_HK2_validate_and_the_doctor_name_an_agent_that_is_not_there(holdfast):
+    holdfast("init")
+    holdfast.config.write_text('{"agents": {"runtime": {\n"agent": {"id": "nobody"}}}}')
+    ran = holdfast("config", "validate")
+    assert ran.code == 3
+    assert ran.out.startswith(f"{holdfast.config}:2: agents.runtime.agent.id: no agent is called 'nobody'")
+    told = holdfast("doctor", "config", "--json").data()
+    assert [finding["check"] for finding in told["findings"] if finding["level"] == "problem"] == ["agents"]
+
+
 def test_validate_of_another_file(holdfast, tmp_path):
     other = tmp_path / "other.jsonc"
     other.write_text("{")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.store.agent_files import AgentWatcher, load_agents, read_agent
-from holdfast.store.config_file import ConfigError
+from holdfast.store.agent_files import AgentWatcher, chosen_agent_problem, load_agents, read_agent
+from holdfast.store.config_file import ConfigError, Inline, load_config
 
 EXAMPLES = Path(__file__).parent / "config_examples"
 
@@ -106,3 +106,18 @@ def test_HK2_edits_are_seen_and_a_problem_is_told_once(tmp_path):
     assert len(told) == 1
     write(tmp_path, "better now")
     assert watcher.current().agents["a"].prompt == "better now"
+
+
+def test_HK2_an_agent_id_that_names_no_agent_is_a_problem_with_its_place(tmp_path):
+    (tmp_path / "reviewer.md").write_text("You review.")
+    config = tmp_path / "config.jsonc"
+    config.write_text('{"agents": {"runtime": {\n"agent": {"id": "reviewr"}}}}')
+    loaded = load_config(config, Inline(environ={}))
+    problem = chosen_agent_problem(loaded, load_agents(tmp_path))
+    assert str(problem) == (
+        f"{config}:2: agents.runtime.agent.id: no agent is called 'reviewr'; those that can be read: reviewer"
+    )
+    config.write_text('{"agents": {"runtime": {"agent": {"id": "reviewer"}}}}')
+    assert chosen_agent_problem(load_config(config, Inline(environ={})), load_agents(tmp_path)) is None
+    nothing_chosen = load_config(tmp_path / "gone.jsonc", Inline(environ={}))
+    assert chosen_agent_problem(nothing_chosen, load_agents(tmp_path)) is None

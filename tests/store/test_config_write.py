@@ -15,7 +15,16 @@ from holdfast.core.settings import RuleSetting
 from holdfast.store import config_write
 from holdfast.store.atomic_file import file_lock
 from holdfast.store.config_file import ConfigError, Inline, load_config
-from holdfast.store.config_write import ConfigWriteError, add_rule, remove_rule, replace_rule, set_value, unset_value
+from holdfast.store.config_write import (
+    ConfigWriteError,
+    add_rule,
+    insert_item,
+    put_rule_back,
+    remove_rule,
+    replace_rule,
+    set_value,
+    unset_value,
+)
 
 ALLOW = RuleSetting("bash", "git status", "allow")
 
@@ -153,6 +162,29 @@ def test_a_rule_that_somebody_changed_meanwhile_is_left_alone(path):
         with pytest.raises(ConfigWriteError, match="changed by somebody else"):
             call()
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_PE7_a_rule_is_put_back_exactly_where_it_stood_also_below_a_deny(path, index):
+    rules = [("bash", "a", "deny"), ("bash", "b", "allow"), ("bash", "c", "ask")]
+    write_rules(path, *rules)
+    gone = RuleSetting(*rules[index])
+    remove_rule(path, index, expected=gone)
+    assert put_rule_back(path, index, gone).rule.index == index
+    assert patterns(path) == ["a", "b", "c"]
+    with pytest.raises(ConfigWriteError, match="no place 9"):
+        put_rule_back(path, 9, gone)
+    assert patterns(path) == ["a", "b", "c"]
+
+
+def test_SC9_an_item_is_put_into_a_list_that_is_made_for_it(path):
+    insert_item(path, ("breeds",), 0, {"id": "one"})
+    insert_item(path, ("breeds",), 0, {"id": "zero"})
+    assert [breed.id for breed in load_config(path, Inline({})).settings.breeds] == ["zero", "one"]
+    before = path.read_text()
+    with pytest.raises(ConfigError, match="nothing was written"):
+        insert_item(path, ("breeds",), 2, {"name": "x"})
+    assert path.read_text() == before
 
 
 def test_a_setting_is_set_and_taken_out_again(path):

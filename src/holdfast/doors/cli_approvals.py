@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from holdfast.doors.context import Context, pass_context
+from holdfast.doors.lazy_group import EXIT_PROBLEM
 from holdfast.doors.output import emit, json_option, moment, table, visible
 
 if TYPE_CHECKING:
@@ -83,6 +84,35 @@ def answer(context: Context, approval: str, answer: str, message: str, pattern: 
     if done.problem:
         text.append(f"  {done.problem}")
     emit({**_plain(done.approval), "problem": done.problem}, text, as_json)
+
+
+@approvals_group.command()
+@click.argument("approvals", nargs=-1, metavar="[APPROVAL]...")
+@click.option("--session", metavar="ID", help="All that wait in this session.")
+@click.option("--all", "every", is_flag=True, help="All that wait.")
+@json_option
+@pass_context
+def cancel(context: Context, approvals: tuple[str, ...], session: str | None, every: bool, as_json: bool) -> None:
+    """Take questions back: they end without an answer, and whoever waits for one is refused.
+
+    Exit code 1 when one of the named was decided before.
+    """
+    if sum(map(bool, (approvals, session, every))) != 1:
+        raise click.UsageError("name approvals by their ids, or say --session ID or --all")
+    chosen = [_find(context, start) for start in approvals] if context.has_store else []
+    if approvals and not chosen:
+        raise click.UsageError(f"no approval begins with {approvals[0]!r}; nothing was ever asked here")
+    control = _control(context)
+    if not approvals:
+        chosen = list(control.approvals.pending(session=session)) if context.has_store else []
+    ended = [approval for approval in chosen if control.approvals.cancel(approval_id=approval.id)]
+    late = [_find(context, approval.id) for approval in chosen if approval not in ended]
+    text = [f"cancelled: {approval.id[:12]}  {visible(_what(approval), 100)}" for approval in ended]
+    text += [f"decided before: {approval.id[:12]}  {approval.answer or approval.status}" for approval in late]
+    data = {"cancelled": [approval.id for approval in ended], "decidedBefore": [_plain(approval) for approval in late]}
+    emit(data, text or "nothing waits", as_json)
+    if late:
+        raise click.exceptions.Exit(EXIT_PROBLEM)
 
 
 @approvals_group.command()
