@@ -20,9 +20,10 @@ DENY_SECRET = '{ "domain": "edit", "pattern": "vault:/secret/**", "decision": "d
 SLOW = {"gemini", "opencode"}
 
 
-def hosts(*, full=()):
+def hosts(*, full=(), but=()):
     """Every host; those in `full` only in the long run."""
-    marked = (pytest.param(n, marks=[requires_cli(n), *([pytest.mark.full] if n in full else [])]) for n in KITS)
+    names = [name for name in KITS if name not in but]
+    marked = (pytest.param(n, marks=[requires_cli(n), *([pytest.mark.full] if n in full else [])]) for n in names)
     return pytest.mark.parametrize("name", list(marked))
 
 
@@ -129,6 +130,27 @@ def test_HO4_a_worker_that_is_killed_is_replaced_and_the_next_hook_works(attache
     assert (kit.workspace / "again.py").exists()
     assert daemon_process.is_alive(holdfast.home)
     assert [decision for _, decision in kit.it.decisions()][-1] == "allow"
+
+
+@hosts(full=SLOW, but=("claude-code",))  # its http hooks can do neither: what it does stands in its own file
+def test_HO4_without_any_daemon_calls_are_judged_all_the_same(attached, holdfast, name):
+    """A hook that is a command carries the plane in itself; OpenCode's plugin has a daemon started."""
+    kit = attached(name, config(DENY_SECRET))
+
+    def kill(request):
+        for pid in own_pids(holdfast.home):
+            os.kill(pid, signal.SIGKILL)
+        return kit.write("after.py", "secret/b.py")
+
+    kit.play(kit.write("before.py"), kill, "done")
+    try:
+        kit.run()
+    finally:
+        holdfast.start()
+    assert (kit.workspace / "after.py").exists(), kit.requests[-1].tool_results
+    assert not (kit.workspace / "secret").exists()
+    assert sorted(decision for _, decision in kit.it.decisions()) == ["allow", "allow", "deny"]
+    assert len(kit.it.sessions()) == 1
 
 
 GARBAGE = b'HTTP/1.1 200 OK\r\ncontent-length: 17\r\n\r\n{"hookSpecificOut'
