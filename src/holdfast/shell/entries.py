@@ -31,6 +31,7 @@ _VALUED = frozenset(("aws", "az", "gcloud", "heroku", "fly", "flyctl", "gh"))
 _SOUGHT = Lazy(
     r"AKIA|BEGIN[ .\w]*(?:PRIVATE|RSA|KEY)|(?i:passw(?:or)?d|secret|api.?key|access.?key|auth.?token|private.?key)"
 )
+_TELLS = frozenset(("-v", "-V", "-h", "--version", "--help"))
 _ALWAYS_FINE = ("--help", "--version")
 
 
@@ -58,6 +59,10 @@ class Entries(Roles):
         self.acting_options(call, call.arguments.flags, spec.get("opts", {}))
         positionals = call.arguments.positionals
         if not positionals:
+            told = {f.text for f in call.fields}
+            if len(told) == 1 and told <= _TELLS and "sub" in spec:  # `npm -v`, `cargo -V`
+                self.note(call)
+                return _UNKNOWN
             if "default" in spec and "verbs" not in spec:
                 call.spec = {**spec["default"], "handler": None}
                 return self.apply_leaf(call)
@@ -133,7 +138,10 @@ class Entries(Roles):
             if verb in READS:
                 self.asks_service(call, detail)
                 return Output(None, call.stdin.taint)
-            if verb in CHANGES and (verb == candidate.lower() or verb in CHANGE_PREFIXES):
+            noun = (call.name == "aws" and not position and len(call.path) == 1) or (
+                call.name == "az" and position < named - 1  # groups of words come first, the verb is the last one
+            )
+            if verb in CHANGES and (verb == candidate.lower() or verb in CHANGE_PREFIXES) and not noun:
                 break
             if verb in ASKS or candidate in extra_reads.split():
                 asked = position

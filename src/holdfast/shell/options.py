@@ -148,7 +148,7 @@ _ACTS = frozenset(
 _SHOWS = Lazy(
     r"--?(?:no|without|skip|exclude|ignore|show|list|print|display|only|with|hide|max|min|sort|group|color|colour|word"
     r"|context|after|before|human|follow|full|all|quiet|silent|verbose|help|version|long|short|json|yaml|format|dry-run"
-    r"|diff-filter|name|merge|first|include|output-format|output-delimiter|log-size|log-level|loglevel)(?:[-_=].*)?\Z"
+    r"|diff-filter|name|merge|first|include|output[-_]format|output-delimiter|output-duplicates|(?:raw|compact|color|ascii|join|pretty|plain|tab|null)-output|log-size|log-level|loglevel)(?:[-_=].*)?\Z"
     r"|--[\w-]+-(?:ids?|names?|arns?|pattern|status-filter)\Z|--(?:filter|interactive|expr|debug|trace|config-only|edit-distance|pre-context|post-context|link"
     r"|remove-empty|on|off|pre|profile|python-version|filter-platform|report-identical-files)\Z"
 )

@@ -85,7 +85,11 @@ class Record:
         self, target: Field, scope: Scope, context: Context, by: SimpleCommand | None, whole: bool = False
     ) -> int:
         """A file is read; the answer is the taint that its content carries."""
-        if target.text in ("-", "") or target.text.startswith("/dev/fd/") or "://" in target.text:
+        if "://" in target.text and not target.text.startswith("file://"):
+            self.add("network", target.text, by, certain=target.certain)
+            self.read_only = False  # some readers fetch it, to others it is a strange name
+            return target.taint
+        if target.text in ("-", "") or target.text.startswith("/dev/fd/"):
             return target.taint
         path, certain = self.locate(target, scope, context)
         if paths.is_harmless_device(path):

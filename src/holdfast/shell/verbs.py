@@ -45,7 +45,7 @@ DESTROYS = frozenset(
     " prune deregister unregister revoke disable detach teardown deprovision rmi rb rmdir kill uninstall"
     " undeploy disassociate forget reset decommission unsubscribe expunge evict abandon obliterate"
     " trash archive force-delete batch-delete bulk-delete delete-all rollback unlink"
-    " empty clear deauthorize release-address delete_all drop_all".split()
+    " empty clear delsnapshot delsnap deauthorize release-address delete_all drop_all".split()
 )
 STRONG = frozenset(
     "delete destroy purge drop terminate wipe erase nuke truncate obliterate deprovision expunge flushall"

@@ -23,7 +23,7 @@ _DESTRUCTIVE = {
     "reg": r"^(?:delete|add)\b",
     "schtasks": r"/create|/delete",
     "fsutil": r"deletejournal",
-    "certutil": r"urlcache|decode|-f",
+    "certutil": r"urlcache|decode|-f .*http|verifyctl",
     "bitsadmin": r"/transfer",
     "mshta": r".",
     "regsvr32": r"/i:|http",

@@ -67,10 +67,11 @@ TABLE = {
         "style": "plus",
         "sub": {
             "version|metadata|tree|search|help|locate-project|pkgid|verify-project|read-manifest|info|audit|outdated|deny": {"ro": True, "pos": "text"},
-            "install": {"pos": "pkg", "risk": "caution", "why": "it installs a program", "fx": ["network", "installs"], "opts": {"--version": "val", "--git": "url", "--path": "val", "--root": "val"}},
+            "install": {"pos": "pkg", "risk": "caution", "why": "it installs a program", "fx": ["network", "installs"], "opts": {"--version": "val", "--git": "url", "--path": "val", "--root": "val"}, "when": [["--list", {"ro": True, "risk": "safe", "fx": []}]]},
             "uninstall|remove|rm": {"pos": "text", "risk": "caution", "why": "it removes a program"},
             "publish": {"pos": "text", "risk": "caution", "why": "it publishes the package", "fx": ["external_state:publish"], "when": [["--dry-run|-n", {}]]},
-            "yank|owner|logout": {"pos": "text", "risk": "dangerous", "why": "it changes a published package", "fx": ["external_state:publish"]},
+            "yank|owner": {"pos": "text", "risk": "dangerous", "why": "it changes a published package", "fx": ["external_state:publish"], "when": [["--list|-l !--add !--remove !-a !-r", {"ro": True, "risk": "safe", "fx": ["network"]}], ["--undo", {"risk": "caution"}]]},
+            "login|logout": {"pos": "text", "risk": "caution", "why": "it changes who is logged in"},
             "clean": {"pos": "text", "risk": "caution", "why": "it deletes what was built"},
         },
         "default": _PROJECT,

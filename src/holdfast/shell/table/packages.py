@@ -2,6 +2,8 @@
 
 # ruff: noqa: E501 - one program a line, as in a table
 
+from typing import Any
+
 _QUERY = {"ro": True, "pos": "text"}
 _INSTALL = {"pos": "pkg", "risk": "caution", "why": "it installs packages", "fx": ["installs", "network"]}
 _REMOVE = {"pos": "text", "risk": "caution", "why": "it removes packages", "fx": ["installs:remove"]}
@@ -33,7 +35,7 @@ _NPM_VAL = {
     "--otp": "val",
 }  # fmt: skip
 
-_NPM = {
+_NPM: dict[str, Any] = {
     "opts": _NPM_VAL,
     "sub": {
         "ls|list|ll|la|view|v|info|show|search|find|s|outdated|why|explain|root|bin|prefix|ping|whoami|help|help-search|doctor|fund|licenses|query|sbom|diff|get|-v|--version|-g|completion|repo|docs|bugs|home": {**_QUERY, "opts": _NPM_VAL},
@@ -48,6 +50,10 @@ _NPM = {
         "unpublish|deprecate|access|owner|team|org|hook|star|unstar|dist-tag|token|adduser|login|logout|profile": {"pos": "text", "risk": "caution", "why": "it changes the registry", "fx": ["external_state:publish"], "when": [["arg0~^(?:ls|list|get)$", {"risk": "caution"}]]},
         "unpublish": {"pos": "text", "risk": "dangerous", "why": "it removes a published package", "fx": ["external_state:publish"]},
         "token|access|owner|team": {"pos": "text", "risk": "caution", "why": "it changes access", "fx": ["external_state:publish"], "when": [["arg0~^(?:revoke|delete|rm|destroy|remove)$", {"risk": "dangerous", "why": "it takes away access"}], ["arg0~^(?:ls|list|get)$", {"ro": True, "fx": [], "risk": "safe", "only": True}]]},
+        "find-dupes|stars": {**_QUERY, "opts": _NPM_VAL},
+        "pkg": {**_RUN, "when": [["arg0~^get$", {"ro": True, "risk": "safe", "unknown": ""}]]},
+        "run|run-script": {**_RUN, "opts": _NPM_VAL, "when": [["n=0", {"ro": True, "risk": "safe", "unknown": ""}]]},
+        "org|hook|star|dist-tag|profile": {"pos": "text", "risk": "caution", "why": "it changes the registry", "fx": ["external_state:publish"], "when": [["arg0~^(?:ls|list|get)$", {"ro": True, "fx": [], "risk": "safe", "only": True}], ["arg0~^(?:rm|remove)$", {"risk": "dangerous", "why": "it takes something from the registry"}]]},
         "cache": {"pos": "text", "risk": "caution", "why": "it changes the cache", "when": [["arg0~^(?:ls|list|verify|dir)$", {"ro": True, "risk": "safe", "only": True}]]},
     },
     "default": _RUN,
@@ -80,6 +86,8 @@ _DNF = {
     "sub": {
         "list|search|info|provides|whatprovides|repolist|repoquery|deplist|check-update|check|history|help|updateinfo|leaves|repoinfo|resolvedep": {**_QUERY, "when": [["arg0~^(?:undo|rollback|redo)$", {"ro": False, "risk": "caution"}]]},
         "install|reinstall|localinstall|groupinstall|group|module|swap|builddep|shell|copr|config-manager": _INSTALL,
+        "group|module|copr|config-manager": {**_INSTALL, "when": [["arg0~^(?:list|info|summary|search|provides)$", {"ro": True, "risk": "safe", "fx": [], "pos": "text"}], ["--dump", {"ro": True, "risk": "safe", "fx": []}], ["arg0~^(?:remove|reset|disable)$", {"why": "it removes packages"}]]},
+        "changelog": _QUERY,
         "remove|erase|autoremove|groupremove": _REMOVE,
         "update|upgrade|upgrade-minimal|distro-sync|distribution-synchronization|downgrade|makecache|system-upgrade|offline-upgrade": _UPDATE,
         "clean|mark|versionlock|download|versionlock": {"pos": "text", "risk": "caution", "why": "it changes the package manager's state"},
@@ -87,16 +95,22 @@ _DNF = {
 }  # fmt: skip
 _BREW = {
     "sub": {
-        "list|ls|search|info|abv|desc|deps|uses|leaves|outdated|config|doctor|dr|home|cat|log|--prefix|--cellar|--version|-v|--cache|--repository|options|missing|commands|help|analytics|tap-info|formulae|casks|livecheck|which-formula": {**_QUERY, "opts": {}},
+        "list|ls|search|info|abv|desc|deps|uses|leaves|outdated|config|doctor|dr|home|cat|log|--prefix|--cellar|--version|-v|--cache|--repository|options|missing|commands|help|analytics|tap-info|formulae|casks|livecheck|which-formula": {**_QUERY, "opts": {"--eval-all": "?val", "--installed-on-request": "?val", "--audit-debug": "?val"}},
         "install|reinstall|tap|link|ln|switch|fetch|bundle|extract|create|edit|pin|unpin|postinstall|migrate": _INSTALL,
-        "uninstall|remove|rm|untap|unlink|autoremove|cleanup|zap": {**_REMOVE, "when": [["--zap", {"risk": "caution"}]]},
-        "update|upgrade|up": _UPDATE,
-        "services": {"pos": "text", "risk": "caution", "why": "it changes services", "when": [["arg0~^(?:list|info)$", {"ro": True, "risk": "safe", "only": True}]]},
+        "uninstall|remove|rm|untap|unlink|autoremove|cleanup|zap": {**_REMOVE, "when": [["-n|--dry-run", {"ro": True, "risk": "safe", "fx": [], "only": True}], ["--zap", {"risk": "caution"}]]},
+        "update|upgrade|up": {**_UPDATE, "when": [["-n|--dry-run", {"ro": True, "risk": "safe", "fx": [], "only": True}]]},
+        "tap": {**_INSTALL, "when": [["n=0", {"ro": True, "risk": "safe", "fx": []}]]},
+        "bundle": {**_INSTALL, "when": [["arg0~^(?:check|list)$", {"ro": True, "risk": "safe", "fx": []}]]},
+        "services": {"pos": "text", "risk": "caution", "why": "it changes services", "when": [["n=0", {"ro": True, "risk": "safe", "only": True}], ["arg0~^(?:list|info)$", {"ro": True, "risk": "safe", "only": True}]]},
     },
+    "opts": {"--eval-all": "?val", "--installed-on-request": "?val"},
+    "default": {"pos": "text", "risk": "caution", "why": "it may change packages", "unknown": "a command of brew that is not listed", "when": [["n=0 --prefix|--cellar|--caskroom|--cache|--repository|--repo|--env|--config", {"ro": True, "risk": "safe", "unknown": ""}]]},
 }  # fmt: skip
 
 TABLE = {
     "npm|pnpm|yarn|bun|cnpm|tnpm|ni|nr|nci|yarnpkg|rushx|rush": _NPM,
+    "npm|cnpm": {**_NPM, "sub": {**_NPM["sub"], "version": {**_RUN, "when": [["n=0 !opt~.", {"ro": True, "risk": "safe", "unknown": ""}]]}}},
+    "yarn|yarnpkg": {**_NPM, "sub": {**_NPM["sub"], "npm": {"sub": {"unpublish": {"pos": "text", "risk": "dangerous", "why": "it removes a published package", "fx": ["external_state:publish"]}, "publish|login|logout|tag": _PUBLISH, "info|whoami|audit": _QUERY}}}},
     "npx|pnpx|bunx|yarnx|nlx|pnpm-dlx": {"pos": "argv", "risk": "caution", "why": "it runs a program of a package", "opts": {"-p": "pkg", "--package": "pkg", "-c": "shell", "--call": "shell"}, "ro": False},
     "deno": {"ro": False, "risk": "caution", "why": "without a subcommand it runs what it is given", "sub": {"info|doc|lint|check|types|help|completions|outdated": _QUERY, "run|test|bench|task|serve|repl|eval|compile|bundle|cache|install|add|remove|uninstall|upgrade|init|jupyter|deploy|publish|fmt|vendor|coverage": _RUN}},
     "corepack": _RUN,
@@ -120,7 +134,7 @@ TABLE = {
     },
     "uvx|pipx": {"sub": {"list|environment|--version|help": _QUERY, "install|upgrade|upgrade-all|inject|reinstall|reinstall-all|ensurepath|install-all": _INSTALL, "uninstall|uninstall-all|uninject": _REMOVE, "run|runpip": {"pos": "argv", "risk": "caution", "why": "it runs a program of a package"}}, "default": _RUN},
     "poetry|pdm|hatch|flit|pipenv|rye|pixi|micropipenv|pip-tools|pip-compile|pip-sync|maturin|twine|build|cibuildwheel|briefcase|shiv|pex|easy_install|conda-build|setup.py": {
-        "sub": {"show|check|about|search|list|graph|info|help|--version|--where|--venv|--py|status": _QUERY, "run": {"pos": "argv", "risk": "caution", "why": "it runs in the project's environment"}, "publish|upload": _PUBLISH, "install|add|sync|update|lock": _INSTALL, "remove|uninstall|clean": _REMOVE},
+        "sub": {"show|check|about|search|list|graph|info|help|--version|--where|--venv|--py|status|debug": _QUERY, "env|python|self|source|cache|config": {**_RUN, "when": [["arg0~^(?:info|list|show|activate)$", {"ro": True, "risk": "safe", "unknown": "", "only": True}], ["--list", {"ro": True, "risk": "safe", "unknown": "", "only": True}], ["arg0~^(?:remove|clear|rm)$", {"risk": "caution", "unknown": "", "why": "it deletes environments or caches"}]]}, "version": {**_RUN, "when": [["n=0", {"ro": True, "risk": "safe", "unknown": ""}]]}, "run": {"pos": "argv", "risk": "caution", "why": "it runs in the project's environment"}, "publish|upload": _PUBLISH, "install|add|sync|update|lock": _INSTALL, "remove|uninstall|clean": _REMOVE},
         "default": _RUN,
     },
     "conda|mamba|micromamba": {
@@ -131,6 +145,8 @@ TABLE = {
             "env": {"pos": "text", "risk": "caution", "why": "it changes environments", "when": [["arg0~^(?:list|export)$", {"ro": True, "risk": "safe", "only": True}], ["arg0~^remove$", {"risk": "dangerous", "why": "it deletes a whole environment"}]]},
             "run": {"pos": "argv", "opts": {"-n": "val", "-p": "val", "--name": "val"}, "risk": "caution"},
             "activate|deactivate|init|config|build|develop|package|skeleton|rename|export": {"pos": "text", "risk": "caution", "why": "it changes the environment"},
+            "config": {"pos": "text", "risk": "caution", "why": "it changes settings", "when": [["--show|--show-sources|--get|--describe|--validate !--set !--add !--append !--prepend !--remove !--remove-key !--write-default", {"ro": True, "risk": "safe"}]]},
+            "repoquery|notices": _QUERY,
         },
     },
     "gem|bundle|bundler": {

@@ -14,7 +14,7 @@ TABLE = {
             "enable|reenable|link|unmask|edit|set-default|add-wants|add-requires": {"pos": "text", "risk": "caution", "why": "it makes a service start by itself", "when": [["arg~^(?:/|\\./|~)", {"risk": "dangerous", "why": "it makes a file start by itself"}]]},
             "poweroff|reboot|halt|shutdown|suspend|hibernate|hybrid-sleep|emergency|rescue|kexec|soft-reboot|exit|sleep|default": {"pos": "text", "risk": "dangerous", "why": "it stops the machine"},
         },
-        "default": {"risk": "caution", "pos": "text"},
+        "default": {"risk": "caution", "pos": "text", "why": "it may change services", "when": [["n=0", {"ro": True, "risk": "safe"}]]},
     },
     "service|rc-service|sv|initctl|rcctl|s6-svc|invoke-rc.d|svcadm": {"pos": "text", "risk": "caution", "why": "it changes a service", "when": [["arg1~^(?:status|check)$", {"ro": True, "risk": "safe", "only": True}], ["--status-all", {"ro": True, "risk": "safe", "only": True}], ["arg0~^(?:firewalld|ufw|iptables|ip6tables|nftables|pf|apparmor|auditd|fail2ban|crowdsec|falcon\\S*|cbdaemon|cbagentd|mdatp|clamav\\S*|ossec\\S*|wazuh\\S*|osqueryd|sysmon|selinux|ssh|sshd|network|networking|NetworkManager|systemd-networkd|systemd-resolved|dbus|rsyslog|rsyslogd|syslog|syslogd|syslog-ng|systemd-journald)$ arg1~^(?:stop|disable|onestop)$", {"risk": "dangerous", "why": "it stops a service that protects or connects the machine"}]]},
     "rc-update|chkconfig|sysv-rc-conf|ntsysv": {"pos": "text", "risk": "caution", "why": "it changes what starts by itself", "when": [["arg0~^show$", {"ro": True, "risk": "safe", "only": True}], ["--list", {"ro": True, "risk": "safe", "only": True}]]},

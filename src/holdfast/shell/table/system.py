@@ -24,7 +24,7 @@ TABLE = {
     "fdisk|cfdisk": {"pos": "device", "risk": "dangerous", "why": "it changes the partitions of a disk", "opts": {"-o": "val", "-b": "val", "-t": "val"}, "when": [["-l|--list|-x|--list-details|-s|--getsz", {"ro": True, "risk": "safe", "only": True}]]},
     "sfdisk": {"pos": "device", "risk": "dangerous", "why": "it changes the partitions of a disk", "when": [["-l|--list|-d|--dump|-J|--json|-s|--show-size|-F|--list-free|-V|--verify|-g|-T !--delete !-A !-N", {"ro": True, "risk": "safe", "only": True}]]},
     "sgdisk": {"pos": "device", "risk": "dangerous", "why": "it changes the partitions of a disk", "opts": {"-i": "val", "--info": "val", "-b": "write", "--backup": "write"}, "when": [["!opt~^-(?![piv]$|-print$|-info$|-verify$)", {"ro": True, "risk": "safe", "only": True}], ["!opt~^-(?![pivb]$|-print$|-info$|-verify$|-backup$)", {"risk": "caution", "why": "it writes a copy of the table", "only": True}]]},
-    "gdisk": {"pos": "device", "risk": "dangerous", "why": "it changes the partitions of a disk", "when": [["-l", {"ro": True, "risk": "safe", "only": True}]]},
+    "gdisk": {"pos": "device", "risk": "dangerous", "why": "it changes the partitions of a disk", "when": [["-l|--list", {"ro": True, "risk": "safe", "only": True}]]},
     "parted": {
         "pos": "device",
         "risk": "caution",
@@ -145,4 +145,11 @@ TABLE = {
     "lvm": {"pos": "argv", "ro": True},
     "nsupdate": {"pos": "read", "risk": "dangerous", "why": "it changes the names of a domain", "fx": ["external_state:dns", "network"], "opts": {"-k": "read", "-y": "val", "-t": "val", "-u": "val"}, "when": [["-V", {"ro": True, "risk": "safe", "fx": []}]]},
     "update-rc.d|chkconfig|rc-update|insserv|sysv-rc-conf": {"pos": "text", "risk": "caution", "why": "it changes what starts with the machine", "fx": ["external_state:services"], "when": [["--list", {"ro": True, "risk": "safe", "fx": []}], ["arg0~^show$", {"ro": True, "risk": "safe", "fx": []}]]},
+    "ventoy|woeusb|unetbootin|bmaptool|balena-etcher|etcher|usbimager|mintstick": {"pos": "text", "risk": "dangerous", "why": "it writes over a whole disk", "when": [["-l|-L|--list|-h|--help|-V|--version", {"ro": True, "risk": "safe"}]]},
+    "bootctl": {"pos": "text", "risk": "caution", "why": "it changes how the machine starts", "when": [["n=0", {"ro": True, "risk": "safe"}], ["arg0~^(?:status|list|is-installed)$", {"ro": True, "risk": "safe"}], ["arg0~^(?:remove|unlink|cleanup)$", {"risk": "dangerous", "why": "it takes away what starts the machine"}]]},
+    "mokutil": {"pos": "text", "risk": "caution", "why": "it changes which code may start the machine", "when": [["--list-enrolled|--list-new|--list-delete|--sb-state|--pk|--kek|--db|--dbx|--test-key|--export", {"ro": True, "risk": "safe"}], ["--disable-validation|--reset|--delete|--clear-password", {"ro": False, "risk": "dangerous", "why": "it weakens what protects the start of the machine"}]]},
+    "timeshift": {"pos": "text", "risk": "caution", "why": "it makes or restores snapshots", "when": [["--list|--list-snapshots|--list-devices", {"ro": True, "risk": "safe"}], ["--delete|--delete-all|--restore", {"ro": False, "risk": "dangerous", "why": "it deletes snapshots or writes over the system"}]]},
+    "restorecon|fixfiles": {"pos": "text", "risk": "caution", "why": "it sets the labels of files as they should be", "when": [["-n !-F", {"ro": True, "risk": "safe"}]]},
+    "visudo": {"pos": "text", "risk": "dangerous", "why": "it changes who may use the machine", "opts": {"-f": "val", "--file": "val"}, "when": [["-c|--check|-V|--version|-h|--help", {"ro": True, "risk": "safe"}]]},
+    "macchanger": {"pos": "text", "risk": "caution", "why": "it changes the address of a network card", "when": [["-s|--show|-l|--list", {"ro": True, "risk": "safe"}]]},
 }  # fmt: skip

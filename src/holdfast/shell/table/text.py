@@ -98,7 +98,8 @@ TABLE = {
     "recode|detox|convmv": {"pos": ["val", "write"]},
     "sed|gsed|ssed": {"ro": True, "handler": "sed"},
     "awk|gawk|mawk|nawk|goawk|original-awk": {"ro": True, "handler": "awk"},
-    "jq|gojq|jaq|yq|xq|tomlq|dasel|fx|gron|jp|jello|jid": {
+    "gron": {"ro": True, "pos": "read"},
+    "jq|gojq|jaq|yq|xq|tomlq|dasel|fx|jp|jello|jid": {
         "ro": True,
         "pos": ["text", "read"],
         "opts": {"--arg": "val", "--argjson": "val", "-f": "read", "--from-file": "read", "--slurpfile": "val", "--rawfile": "val", "--indent": "val", "-L": "val", "-o": "val", "-p": "val", "-I": "val", "--output-format": "val", "--input-format": "val"},

@@ -11,6 +11,7 @@ _HISTORY = "git_history"
 
 GIT = {
     "status|ls-files|ls-tree|show-ref|rev-parse|rev-list|cat-file|describe|merge-base|name-rev|for-each-ref|shortlog|whatchanged|cherry|var|check-ignore|check-attr|check-mailmap|count-objects|fsck|verify-commit|verify-tag|verify-pack|diff-tree|diff-index|diff-files|range-diff|help|version|annotate|show-branch|merge-tree|patch-id|get-tar-commit-id|column|stripspace|fmt-merge-msg|interpret-trailers|request-pull": _RO,
+    "check-ref-format|stripspace|column|show-index|get-tar-commit-id|fmt-merge-msg": {"ro": True, "pos": "text"},
     "ls-files|status": {"ro": True, "pos": "text", "opts": {"-x": "val", "-X": "read", "--exclude": "val"}},
     "log|show|diff|blame": {**_RO, "when": [["--output|-o", {"ro": False}], ["--ext-diff", {"ro": False, "risk": "caution"}]]},
     "grep": {"ro": True, "pos": "text", "opts": {"-e": "val", "-f": "read", "-O": "?prog", "--open-files-in-pager": "?prog", "-A": "val", "-B": "val", "-C": "val"}},
@@ -144,7 +145,9 @@ TABLE = {
             "workflow": {"verbs": "github", "sub": {"disable|enable|run": {"risk": "caution", "why": "it starts or changes a workflow", "fx": ["external_state:github"], "pos": "text"}}},
             "auth": {"sub": {"status": {"ro": True}, "token": {"ro": False, "risk": "caution", "why": "it shows the access token", "out": "secret"}, "login|logout|refresh|setup-git|switch": {"risk": "caution", "why": "it changes who is logged in", "pos": "text"}}},
             "browse": {"pos": "text", "risk": "caution", "why": "it opens a browser"},
-            "alias|config|extension|completion|codespace|cs|help|status|search": {"verbs": "github"},
+            "alias|config|extension|codespace|cs": {"verbs": "github"},
+            "completion|help|status|search|version|environment|formatting|reference|mintty|exit-codes": {"ro": True, "pos": "text", "fx": ["network"], "opts": {"-s": "val", "--shell": "val"}},
+            "label": {"verbs": "github"},
             "issue": {"verbs": "github", "sub": {"close|create|edit|comment|reopen|pin|unpin|transfer|lock|unlock|develop": {"risk": "caution", "why": "it changes an issue", "fx": ["external_state:github"], "pos": "text", "opts": {"-b": "val", "-t": "val", "--body": "val", "--title": "val", "-F": "read"}}}},
         },
     },

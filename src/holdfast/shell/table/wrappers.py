@@ -83,6 +83,6 @@ TABLE = {
     "start-stop-daemon": {"pos": "text", "opts": {"-x": "prog", "--exec": "prog", "-S": "?val", "-n": "val", "-p": "val", "--pidfile": "val", "-a": "prog", "--startas": "prog", "-u": "val", "-c": "val"}, "risk": "caution", "why": "it starts or stops a service"},
     "logsave": {"pos": ["write", "argv"]},
     "ssh-agent|keychain": {"pos": "argv", "ro": True, "opts": {"-t": "val", "-a": "val"}},
-    "xdg-open|open|gio|gnome-open|kde-open|start|explorer.exe|wslview|browse": {"pos": "read", "risk": "caution", "why": "it opens something with another program", "opts": {"-a": "prog"}},
+    "xdg-open|open|gnome-open|kde-open|start|explorer.exe|wslview|browse": {"pos": "read", "risk": "caution", "why": "it opens something with another program", "opts": {"-a": "prog"}},
     "osascript": {"pos": "script", "why": "it steers other programs", "opts": {"-e": "code:applescript"}, "risk": "caution"},
 }  # fmt: skip
