@@ -162,3 +162,21 @@ def test_SC6_any_text_can_be_analysed(text):
     for layout in (words, *parts, stems):
         assert layout == " ".join(layout.split(" "))
         assert not re.search(r"[\t\n\r\f ]{2,}|^[ ]|[ ]$", layout)
+
+
+ASCII = st.sampled_from(["abcXYZ019_", "abAB01_.-/: \n", "aB._-:>#@/\\ x", "\x00\x01aB. \\n", "0123456789abcdef -"])
+
+
+@given(ASCII.flatmap(lambda alphabet: st.text(st.sampled_from(alphabet), max_size=250)))
+def test_SC6_the_quick_way_for_plain_text_sees_what_the_general_way_sees(text):
+    """A character that is not ASCII makes the whole text go the general way."""
+    quick, general = analyse(text), analyse(f"{text} 会")
+    assert f"{quick.words} 会".strip() == general.words
+    assert quick.parts == general.parts
+    assert f"{quick.stems} 会".strip() == general.stems
+
+
+@given(st.text(st.sampled_from("aB.’–→─ \u00a0x1_")))
+def test_SC6_typographical_signs_only_separate(text):
+    plain = "".join(sign if sign.isascii() else " " for sign in text)
+    assert analyse(text) == analyse(plain)

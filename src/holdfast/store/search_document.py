@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ import tantivy
 
 from holdfast.store.interface import EventRecord
 from holdfast.store.json_text import from_json, to_json_bytes
-from holdfast.store.search_filters import Labels
+from holdfast.store.search_filters import file_words, microseconds
 from holdfast.store.search_query import Field
 from holdfast.store.search_text import Analysed, analyse
 
@@ -91,8 +92,12 @@ Scored = tuple[float, Card]
 
 def place_of(session: str, number: int) -> int:
     """One number for an event's place; neighbours have neighbouring numbers."""
-    digest = hashlib.blake2b(session.encode(), digest_size=5).digest()
-    return int.from_bytes(digest) << 24 | number & 0xFFFFFF
+    return _session_place(session) | number & 0xFFFFFF
+
+
+@lru_cache(4096)
+def _session_place(session: str) -> int:
+    return int.from_bytes(hashlib.blake2b(session.encode(), digest_size=5).digest()) << 24
 
 
 def speaker_of(record: EventRecord) -> str:
@@ -119,23 +124,30 @@ def is_dated(words: str) -> bool:
 
 def document_of(record: EventRecord, vault: str, text: Analysed) -> tantivy.Document:
     document = tantivy.Document()
-    document.add_text("words", text.words)
+    put = document.add_text
+    put("words", text.words)
     for run in text.parts:
-        document.add_text("parts", run)
+        put("parts", run)
     if text.stems:
-        document.add_text("stems", text.stems)
-    labels = Labels.of(record, vault)
-    for name in _LABELS:
-        document.add_text(name, getattr(labels, name))
-    for file in labels.files:
-        document.add_text("files", " ".join(file))
-    document.add_integer("at", labels.at)
+        put("stems", text.stems)
+    where = record.where
+    # As `Labels` has them; written out, since this is done for every event of a life.
+    put("user", where.user)
+    put("agent", where.agent)
+    put("thread", where.thread)
+    put("vault", vault)
+    put("session", where.session)
+    put("kind", record.kind)
+    put("tool", record.tool)
+    for path in record.files:
+        put("files", " ".join(file_words(path)))
+    document.add_integer("at", microseconds(record.at))
     document.add_unsigned("seq", record.seq)
-    document.add_unsigned("place", place_of(record.where.session, record.no))
+    document.add_unsigned("place", place_of(where.session, record.no))
     if record.kind not in QUIET_KINDS:
         speaker = speaker_of(record)
         if speaker:
-            document.add_text("speaker", speaker)
+            put("speaker", speaker)
             document.add_unsigned("voice", voice_of(speaker))
         document.add_boolean("dated", is_dated(text.words))
     return document

@@ -37,19 +37,36 @@ _MARKS = (
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
     "\u0980-\u0dff\u0f00-\u0fff\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
 )
+JOINERS = "./\\:@#>-"
 _JOINER = r"[./\\:@#>-]{1,2}"
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 _ASCII_CHUNK = re.compile(rf"\w+(?:{_JOINER}\w+)*", re.ASCII)
 _CHUNK = re.compile(rf"[\w{_MARKS}{_DENSE}]+(?:{_JOINER}[\w{_MARKS}{_DENSE}]+)*")
 _TOKEN = re.compile(rf"(?P<dense>[{_DENSE}]+)|(?:[^\W{_DENSE}]|[{_MARKS}])+")
+_SOME_DENSE = re.compile(f"[{_DENSE}]")
 _ALL_DENSE = re.compile(f"[{_DENSE}]+")
 _ACCENT = re.compile("[\u0300-\u036f\u200c\u200d\ufe00-\ufe0f]")
 _NO_WORD = re.compile(rf"[^\w{_MARKS}]")
 """What single characters such as ¼ are made of besides letters and digits."""
 _ESCAPED = re.compile(r"\\[nrt]([A-Za-z]\w*)")
 _ASCII_PARTS = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_HASH = re.compile("(?=.*[0-9])[0-9a-f]{8,40}")
 _HEX = re.compile(r"[0-9a-f]{4,}|[0-9A-F]{4,}")
+_DIGITS = re.compile("[0-9]{3}|[0-9][a-z]+[0-9]")
 _DIGIT_BORDER = re.compile(r"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])")
+
+
+# Word characters stay, everything else separates.
+_SPACED = bytes(code if code < 128 and _ASCII_WORD.match(chr(code)) else 32 for code in range(256))
+# The same, but what joins words to a run stays visible.
+_JOIN = "\x01"
+_JOINED = bytes(ord(_JOIN) if chr(code) in JOINERS else _SPACED[code] for code in range(256))
+_ODD = "\0"
+# Separators that many English texts and all source code with drawings in comments hold: no reason for the slow way.
+_TYPOGRAPHY = dict.fromkeys(
+    (0x00A0, 0x00AB, 0x00B7, 0x00BB, 0x00D7, 0x2009, 0x202F, 0xFEFF, *range(0x2010, 0x2040), *range(0x2190, 0x2200),
+     *range(0x2500, 0x2600), *range(0x2700, 0x2776), *range(0x2794, 0x27C0)), " ",
+)  # fmt: skip
 
 
 class Analysed(NamedTuple):
@@ -74,14 +91,42 @@ class Token(NamedTuple):
 
 def analyse(text: str) -> Analysed:
     """The text as the index holds it."""
-    chunks = _ASCII_CHUNK.findall(text) if text.isascii() else _CHUNK.findall(_composed(text))
-    entries = [_CHUNKS[chunk] for chunk in chunks]
+    if text.isascii():
+        return _analyse_ascii(text)
+    if not _SOME_DENSE.search(text) and (plain := text.translate(_TYPOGRAPHY)).isascii():
+        return _analyse_ascii(plain)
+    return _analyse_any(text)
+
+
+def _analyse_ascii(text: str) -> Analysed:
+    """Most texts: word by word, and by its runs only when one of the words is an identifier."""
+    raw = text.encode("ascii")
+    written = raw.translate(_SPACED).decode("ascii").split()
+    stems = " ".join(filter(None, map(_ASCII_STEMS.__getitem__, written)))
+    parts: list[str] = []
+    if _ODD in stems:
+        stems = " ".join(stems.replace(_ODD, " ").split())
+        parts = _ascii_parts(raw.translate(_JOINED).decode("ascii").split())
+        if max(map(len, written)) > LONGEST_WORD:
+            written = [word[:LONGEST_WORD] for word in written]
+    if "\\" in text:
+        parts += _after_escapes(text)
+    return Analysed(" ".join(written).lower(), tuple(parts), stems)
+
+
+def _analyse_any(text: str) -> Analysed:
+    dense = _ALL_DENSE.fullmatch
+    entries = [_dense_entry(run) if dense(run) else _CHUNKS[run] for run in _CHUNK.findall(_composed(text))]
     parts = [run for _, run, _ in entries if run]
     if "\\" in text:
-        # In JSON inside a text a line break is two characters, of which the second clings to the next word.
-        parts += [" ".join(part for token in tokens(word) for part in token.parts) for word in _ESCAPED.findall(text)]
+        parts += _after_escapes(text)
     words = " ".join([word for word, _, _ in entries])
     return Analysed(words, tuple(parts), " ".join([stem for _, _, stem in entries if stem]))
+
+
+def _after_escapes(text: str) -> list[str]:
+    """In JSON inside a text a line break is two characters, of which the second clings to the next word."""
+    return [" ".join(part for token in tokens(word) for part in token.parts) for word in _ESCAPED.findall(text)]
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -166,29 +211,29 @@ _T = TypeVar("_T")
 class _Memory(dict[str, _T]):
     """What runs of characters stand for. They repeat: looking one up is many times quicker than taking it apart.
 
-    When it is full, everything that was not used since the last time is forgotten.
+    Numbers, hashes and long runs hardly do, and are not kept. When it is full it begins anew.
     """
 
-    def __init__(self, work: Callable[[str], _T], most: int = 100_000) -> None:
+    def __init__(self, work: Callable[[str], _T], most: int = 150_000) -> None:
         self._work = work
         self._most = most
-        self._before: dict[str, _T] = {}
 
     def __missing__(self, run: str) -> _T:
-        result = self._before.get(run)
-        if result is None:
-            result = self._work(run)
-            if len(run) > _LONGEST_REMEMBERED:
-                return result
-        if len(self) >= self._most:
-            self._before = self.copy()
-            self.clear()
-        self[run] = result
+        result = self._work(run)
+        self.keep(run, result)
         return result
+
+    def keep(self, run: str, result: _T) -> None:
+        if len(run) <= _SHORT or (len(run) <= _LONGEST_REMEMBERED and run.isascii() and not _DIGITS.search(run)):
+            if len(self) >= self._most:
+                self.clear()
+            self[run] = result
 
 
 def _word_entry(run: str) -> tuple[str, tuple[str, ...], str]:
     """A run without dense characters: the word, its parts, its stems."""
+    if _HASH.fullmatch(run) and looks_random(run):
+        return run, (run,), ""
     if run.isascii() and len(run) <= LONGEST_WORD:
         word = run.lower()
         if run.isdigit() or (run.isalpha() and (run == word or run[1:].islower())):
@@ -198,6 +243,14 @@ def _word_entry(run: str) -> tuple[str, tuple[str, ...], str]:
     parts = tuple(identifier_parts(run))
     stems = [stem for part in parts if (stem := _STEMS[part])]
     return word, parts, " ".join(stems)
+
+
+def _dense_entry(run: str) -> tuple[str, str, str]:
+    run = _without_forms(run)
+    if len(run) == 1:
+        return run, "", run
+    grams = " ".join(map(operator.add, run, run[1:]))
+    return f"{grams} {run[-1]}", "", grams
 
 
 def _chunk_entry(chunk: str) -> tuple[str, str, str]:
@@ -216,8 +269,7 @@ def _chunk_entry(chunk: str) -> tuple[str, str, str]:
             if roots:
                 stems.append(roots)
     elif _ALL_DENSE.fullmatch(chunk):
-        grams = pairs(_without_forms(chunk))
-        return " ".join(grams), "", " ".join(grams[:-1] or grams)
+        return _dense_entry(chunk)
     else:
         words, parts, stems = [], [], []
         for token in tokens(chunk):
@@ -230,7 +282,49 @@ def _chunk_entry(chunk: str) -> tuple[str, str, str]:
     return " ".join(words), " ".join(parts) if parts != words else "", " ".join(stems)
 
 
+def _ascii_stems(run: str) -> str:
+    """The stems of one word, behind a mark when the word has to be looked at more closely."""
+    word, parts, stems = _word_entry(run)
+    if parts == (word,) and len(run) <= LONGEST_WORD:
+        return stems
+    _ASCII_PARTS_OF.keep(run, " ".join(parts))
+    return _ODD + stems
+
+
+def _ascii_parts(runs: list[str]) -> list[str]:
+    """The parts of each run that holds an identifier. Runs hardly repeat, but their words do."""
+    found = []
+    for run in runs:
+        if _JOIN not in run:
+            parts = _ASCII_PARTS_OF[run]
+            if parts and parts != run.lower() and parts != run[:LONGEST_WORD].lower():
+                found.append(parts)
+        elif len(run) <= LONGEST_WORD and _JOIN * 3 not in run:
+            parts = " ".join(map(_ASCII_PARTS_OF.__getitem__, run.split(_JOIN)))
+            if parts != run.replace(_JOIN, " ").lower() and (parts := " ".join(parts.split())):
+                found.append(parts)
+        else:
+            found += _long_run_parts(run)
+    return found
+
+
+def _long_run_parts(run: str) -> Iterator[str]:
+    """Of a run with a word that is cut, or with a row of signs that is more than a joint."""
+    for joined in re.split(_JOIN + "{3,}", run):
+        words = [word for word in joined.split(_JOIN) if word]
+        parts = " ".join(_ASCII_PARTS_OF[word] for word in words)
+        if parts != " ".join(word[:LONGEST_WORD].lower() for word in words) and (parts := " ".join(parts.split())):
+            yield parts
+
+
+def _ascii_parts_of(run: str) -> str:
+    return " ".join(_word_entry(run)[1])
+
+
 _LONGEST_REMEMBERED = 40
+_SHORT = 6
+_ASCII_STEMS = _Memory(_ascii_stems)
+_ASCII_PARTS_OF = _Memory(_ascii_parts_of)
 _STEMS = _Memory(stem_of)
 _WORDS = _Memory(_word_entry)
 _CHUNKS = _Memory(_chunk_entry)
