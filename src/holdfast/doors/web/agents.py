@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core.decode import encode
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import setting_shapes as shapes
 from holdfast.doors.web.records import Answer, problem_data
 from holdfast.doors.web.routes import Call, Route
 from holdfast.store.agent_files import chosen_agent_problem, load_agents

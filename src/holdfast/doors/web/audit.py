@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from holdfast.control import folds_case
 from holdfast.doors.audit_data import export_lines, names_of, report_data
 from holdfast.doors.rule_changes import own_rules
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import decision_shapes as shapes
 from holdfast.doors.web.audit_rows import FACETS, Row, Wanted
 from holdfast.doors.web.records import Answer, Records
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found

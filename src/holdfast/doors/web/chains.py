@@ -17,7 +17,7 @@ from holdfast.core.decode import camel
 from holdfast.core.messages import LANGUAGES
 from holdfast.core.strategy import OWN_HOST, Effective, Who, effective
 from holdfast.doors.session_rows import archive_state, hand_over, newest_of_threads
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import chain_shapes as shapes
 from holdfast.doors.web.records import Answer, Records
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
 from holdfast.doors.web.titles import title_of

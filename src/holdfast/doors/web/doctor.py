@@ -10,7 +10,7 @@ from pathlib import Path
 
 from holdfast.core.health import Health, Level
 from holdfast.doors.cli_doctor import all_checks, examine
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import setting_shapes as shapes
 from holdfast.doors.web.records import Answer
 from holdfast.doors.web.routes import Call, Route, not_found
 from holdfast.hosts.attach.service import INSTALLERS

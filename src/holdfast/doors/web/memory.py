@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 from holdfast.core.proposals import ProposalError
 from holdfast.doors.memory_data import injected, memory_status
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import setting_shapes as shapes
 from holdfast.doors.web.records import Answer, Records
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
 from holdfast.memory_bank import Proposal

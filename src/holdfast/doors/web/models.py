@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core.model_table import MODELS, find_model
 from holdfast.core.settings import ModelSettings, RuntimeSettings
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import setting_shapes as shapes
 from holdfast.doors.web.records import Answer, Records
 from holdfast.doors.web.routes import Call, Route
 from holdfast.model_endpoints import OFFLINE, choose, is_local, key_source

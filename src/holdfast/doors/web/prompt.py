@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from holdfast.core.decode import decode, encode, fields_of
 from holdfast.core.setting_keys import RUNTIME, key_text
 from holdfast.core.settings import ModelParams, SystemPromptSettings
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import setting_shapes as shapes
 from holdfast.doors.web.records import Answer, Records
 from holdfast.doors.web.routes import ApiError, Call, Route
 from holdfast.doors.web.settings import kind_data, write

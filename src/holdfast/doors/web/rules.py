@@ -20,7 +20,7 @@ from holdfast.doors.rule_changes import (
     template_data,
 )
 from holdfast.doors.rules_judging import Judged, call_about, decided, judge_call
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import decision_shapes as shapes
 from holdfast.doors.web.records import Answer, Records, problem_data, refusal
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
 from holdfast.doors.web.shadowing import shadows

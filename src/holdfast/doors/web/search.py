@@ -6,7 +6,7 @@ from typing import Literal
 
 from holdfast.chain.views import CHAT_KINDS
 from holdfast.core.tools import NEUTRAL_TOOLS
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import chain_shapes as shapes
 from holdfast.doors.web.records import Answer, Records
 from holdfast.doors.web.routes import ApiError, Call, Route
 from holdfast.doors.web.titles import title_of

@@ -24,7 +24,7 @@ from holdfast.core.setting_keys import (
     short_key,
 )
 from holdfast.core.settings import DEFAULTS, Settings
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import setting_shapes as shapes
 from holdfast.doors.web.records import Answer, Records, problem_data, refusal
 from holdfast.doors.web.routes import ApiError, Call, Route
 from holdfast.store.config_file import LoadedConfig

@@ -11,7 +11,7 @@ from holdfast.core.patterns import Rule
 from holdfast.core.rule_templates import TEMPLATES
 from holdfast.core.settings import RuleSetting
 from holdfast.doors.rule_changes import own_rules
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import decision_shapes as shapes
 from holdfast.doors.web.audit import simulation_data
 from holdfast.doors.web.jobs import Job
 from holdfast.doors.web.records import Answer, Records

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from holdfast.chain.session_health import health_of
 from holdfast.core.context_health import Health
 from holdfast.core.strategy import Who, effective
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import chain_shapes as shapes
 from holdfast.doors.web.chains import compaction_data, marks_data
 from holdfast.doors.web.records import Answer
 from holdfast.doors.web.routes import Call, Route

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypedDict
 from holdfast.core.decode import Path, decode, encode, fields_of
 from holdfast.core.settings import Breed, HybridSettings, SessionStrategy, Settings, Thresholds
 from holdfast.core.strategy import COMPACTS_AT, FAMILIES, HOST_DEFAULTS, SIGNALS, Who, effective
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import setting_shapes as shapes
 from holdfast.doors.web.chains import marks_data
 from holdfast.doors.web.records import Answer, Records, refusal
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found

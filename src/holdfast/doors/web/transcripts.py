@@ -13,7 +13,7 @@ from typing import Literal
 from holdfast.chain.cursors import RecallError, decode_cursor, encode_cursor
 from holdfast.chain.digests import all_events
 from holdfast.chain.views import CHAT_KINDS, InvocationNote, View, chat_entry, invocations, raw_entry
-from holdfast.doors.web import shapes_records as shapes
+from holdfast.doors.web import chain_shapes as shapes
 from holdfast.doors.web.records import Answer
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
 from holdfast.store.interface import EventRecord, Session, Store
