@@ -72,7 +72,9 @@ class Past:
     def begin(self, host: str, name: str, **more) -> SessionId:
         vault = str(self.hosts.vault)
         arrival = Arrival(host, name, vault, cwd=vault, source="startup", **more)
-        where = self.hosts.chain.open(arrival).session.id
+        row = self.hosts.chain.open(arrival).session
+        where = row.id
+        self.hosts.control.store.update_session(where.session, row.version, started_at=self.at)
         self.tell(SessionStarted, where, host=host, vault=vault, cwd=vault, model=more.get("model", ""))
         return where
 
@@ -85,6 +87,8 @@ class Past:
     def call(self, where, tool: str, output: str | None = "", *, failed=False, exit_code=None, **given):
         call = ToolCall(f"{where.session[:6]}-call-{next(self._calls)}", tool, given, cwd=str(self.hosts.vault))
         event = self.tell(ToolCalling, where, call=call)
+        for waiting in self.hosts.control.approvals.pending(session=where.session):
+            self.hosts.control.approvals.answer(waiting.id, "once", by="ann")
         if output is not None:
             result = ToolResult(output=output, failed=failed, exit_code=exit_code)
             self.tell(ToolCalled, where, call=call, result=result)
