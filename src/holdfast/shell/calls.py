@@ -139,8 +139,8 @@ class Caller(Entries):
         if _BIN.match(paths.normalise(text)):
             return spec, base
         path = paths.absolute(text, scope.cwd, scope.home)
-        if path in scope.files or scope.origins.get(path, 0) or spec is None:
-            return None, base
+        if path in scope.files or scope.origins.get(path, 0) or spec is None or self.table.is_builtin(base):
+            return None, base  # a file that is called `eval` or `command` is just a file
         self.record.cannot_know(f"{text} is a file of its own, not the {base} of the system")
         return spec, base
 

@@ -40,6 +40,13 @@ _KEYS = frozenset(
 )
 
 
+# Only these the shell keeps to itself; `/usr/bin/echo` and `/bin/kill` are programs as well.
+_BUILTINS = frozenset(
+    "command builtin eval exec source alias unalias export declare typeset local readonly unset set shift trap read"
+    " mapfile readarray cd pushd popd history fc enable hash type let return break continue exit wait jobs fg bg".split()
+)
+
+
 class TableError(ValueError):
     """An entry of `shell.commands` is wrong; the message names it and the next step."""
 
@@ -78,6 +85,10 @@ class CommandTable:
         if match is not None and match["name"] in self._entries:
             return match["name"]
         return name
+
+    def is_builtin(self, name: str) -> bool:
+        """A command of the shell itself, which no file of that name can be."""
+        return name in _BUILTINS
 
     def names(self) -> Iterable[str]:
         return self._entries.keys()

@@ -106,6 +106,9 @@ class CodeSink:
             self.record.finding("dangerous", "exfiltrates", source="a secret file", target="the network")
 
 
+_LOADS_LIBRARY = Lazy(
+    r"(?:CDLL|LoadLibrary|PyDLL|dlopen|dl_load_file|loadlib|load_extension|enable_dl)\s*\(\s*[\"'](?:[^\"']*/[^\"']+|[^\"']+\.(?:so|dylib|dll))[\"']"
+)
 _DO_SHELL = Lazy(r'do\s+shell\s+script\s+"((?:[^"\\]|\\.)*)"|do\s+script\s+"((?:[^"\\]|\\.)*)"', re.IGNORECASE)
 _ASKS_PASSWORD = Lazy(r"hidden\s+answer", re.IGNORECASE)
 
@@ -140,6 +143,8 @@ def read_code(
     sink = CodeSink(walker, scope, context, command)
     if language == "applescript":
         _applescript(code.text, sink)
+    if _LOADS_LIBRARY.search(code.text[:16384]):
+        sink.hides("code of a library is loaded into the program")
     if language == "python":
         read_python(code.text, sink, code.dynamic)
     else:

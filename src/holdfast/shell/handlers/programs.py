@@ -57,6 +57,8 @@ def multiplexer(walker: Caller, call: Call) -> Output:
             walker.run_fields(words, call.scope, Output(None), context)
         elif not arguments.has("-r", "-x", "-wipe", "-D", "-R"):
             walker.record.cannot_know("screen opens an interactive shell")
+            if not call.fields and not call.context.machine:
+                walker.record.finding("dangerous", "escape", program="screen")
         return Output(None)
     name = words[0].text if words else "new-session"
     rest = words[1:]
@@ -79,6 +81,8 @@ def multiplexer(walker: Caller, call: Call) -> Output:
             walker.run_text(" ".join(f.text for f in rest), call.scope.copy(), Output(None), context)
         elif name != "new-session":
             walker.record.cannot_know(f"{call.name} opens an interactive shell")
+        elif not words and not call.context.machine:  # a terminal of its own, and nothing said about it
+            walker.record.finding("dangerous", "escape", program="tmux")
     elif name in ("send-keys", "send"):
         text = " ".join(f.text for f in rest if f.text not in ("Enter", "C-m", "ENTER", "-l"))
         if text:

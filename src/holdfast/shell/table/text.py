@@ -132,4 +132,6 @@ TABLE = {
     },
     "semgrep|trivy|grype|syft|snyk|pylint|mypy|eslint|pyright|golangci-lint|ansible-lint|tflint": {"pos": "read", "risk": "caution", "why": "it runs checks that the project configures", "opts": {"-o": "write", "--output": "write", "-f": "val", "-c": "val", "--config": "val"}, "fx": ["writes:."], "unknown": "it loads plugins or settings of the project"},
     "mypy|pylint|flake8|pyright": {"pos": "read", "opts": {"--config-file": "read", "--rcfile": "read", "--max-line-length": "val", "--ignore": "val", "--select": "val"}, "fx": ["writes:."]},
+    "dvips|dvipdfm|dvipdfmx|xdvi": {"pos": "read", "risk": "caution", "why": "it writes converted files", "fx": ["writes:."], "opts": {"-o": "write", "-R": "?val", "-D": "val"}, "when": [["-R~^0$", {"risk": "dangerous", "why": "it runs the commands that stand in the document"}]]},
+    "pic|troff|groff|nroff|eqn|tbl|refer|soelim|grog|gtroff|gpic|geqn|mandoc": {"ro": True, "pos": "read", "opts": {"-T": "val", "-m": "val", "-M": "val", "-F": "val", "-f": "val", "-r": "val", "-d": "val", "-w": "val", "-W": "val", "-o": "val", "-P": "val", "-L": "val", "-I": "val", "-K": "val", "-O": "val"}, "when": [["-U", {"ro": False, "risk": "dangerous", "why": "it runs the commands that stand in the document"}], ["-l|-X|-L", {"ro": False, "risk": "caution", "why": "it prints or opens a window"}]]},
 }  # fmt: skip
