@@ -24,12 +24,20 @@ TAKE_PICTURES = bool(os.environ.get("HOLDFAST_SCREENSHOTS"))
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 SECONDS = 30_000
+# A rule of the user's own, so that a card can say which line of which file asked.
+CONFIG = """{
+  "agents": { "runtime": { "permission": { "rules": [
+    { "domain": "edit", "pattern": "vault:/guarded/**", "decision": "ask" },
+  ] } } },
+}
+"""
 
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory):
     """One server for all tests of this worker."""
     server = Served(tmp_path_factory.mktemp("page"))
+    (server.home / "config.jsonc").write_text(CONFIG, encoding="utf-8")
     try:
         yield server.start()
     finally:

@@ -32,6 +32,7 @@ from holdfast.core.events import (
 from holdfast.store.home import Home
 
 START_SECONDS = 90
+HOST_WAITS = 3600.0
 
 
 class Served:
@@ -152,7 +153,7 @@ class Hosts:
     """Sessions of attached hosts, lived through by another process on the same store."""
 
     def __init__(self, served: Served) -> None:
-        self.control = Control.open(Home(served.home))
+        self.control = Control.open(Home(served.home), wait_limit=lambda: HOST_WAITS)
         self.chain = Chain(self.control)
         self.vault = served.vault
         self._numbers = count(1)

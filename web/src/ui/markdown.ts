@@ -24,6 +24,10 @@ const marked = new Marked({
       const rows = token.rows.map((row) => `<tr>${row.map((one) => cell(one, 'td')).join('')}</tr>`).join('')
       return `<div class="table" tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`
     },
+    // One level for all, told apart by looks: a reply's own levels know nothing of the page around it.
+    heading({ tokens, depth }: Tokens.Heading) {
+      return `<h2 data-level="${depth}">${this.parser.parseInline(tokens)}</h2>`
+    },
     checkbox: ({ checked }: Tokens.Checkbox) => (checked ? '☑ ' : '☐ '),
   },
 })
@@ -32,7 +36,7 @@ const ALLOWED_TAGS = [
   'a', 'b', 'blockquote', 'br', 'code', 'del', 'div', 'em', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'i', 'li', 'ol',
   'p', 'pre', 's', 'strong', 'table', 'tbody', 'td', 'th', 'thead', 'tr', 'ul',
 ]
-const ALLOWED_ATTR = ['href', 'start', 'tabindex', 'data-lang', 'class']
+const ALLOWED_ATTR = ['href', 'start', 'tabindex', 'data-lang', 'data-level', 'class']
 
 DOMPurify.addHook('afterSanitizeAttributes', (node) => {
   if (node.tagName === 'A') {

@@ -1,0 +1,1 @@
+import{$ as e,Ot as t,Tt as n,Ut as r,ct as i,h as a,st as o,ut as s,xt as c}from"./Empty.js";var l=s(`<details class="ss50v64"><summary class="ss50v64"><!> </summary> <!></details>`);function u(s,u){var d=l(),f=n(d),p=n(f);a(p,{name:`chevronRight`,size:16});var m=t(p,1,!0);r(f);var h=t(f,2);e(h,()=>u.children),r(d),c(()=>o(m,u.label)),i(s,d)}export{u as t};
