@@ -20,12 +20,12 @@ from holdfast.doors.session_rows import archive_state, hand_over, newest_of_thre
 from holdfast.doors.web import chain_shapes as shapes
 from holdfast.doors.web.records import Answer, Records
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
+from holdfast.doors.web.thread_view import matches, pending_of, thread_row
 from holdfast.doors.web.titles import title_of
 from holdfast.store.interface import IMPORTED, EventRecord, Session, Store
 
 MOST_SESSIONS = 200
 MOST_SEGMENTS = 100
-_PENDING = 1000
 
 
 class SealBody(TypedDict, total=False):
@@ -44,42 +44,26 @@ def list_threads(call: Call) -> Answer:
         host=call.query["host"],
         agent=call.query["agent"],
     )
-    if wanted := call.text("q").casefold():
-        found = [row for row in found if wanted in _searched(records, row)]
+    if wanted := call.text("q"):
+        found = [row for row in found if matches(row, wanted)]
     after = call.query["cursor"]
     if after is not None:
         place = next((at for at, row in enumerate(found) if row.id.session == after), None)
         if place is None:
             raise ApiError(422, "bad_cursor", "this page ends at a thread that is gone; begin anew")
         found = found[place + 1 :]
-    waiting = records.store.approvals(status="pending", user=records.control.user, limit=_PENDING)
-    pending = [approval.where.key for approval in waiting]
+    pending = pending_of(records.control)
     shown = found[:limit]
     return {
-        "threads": [_thread_row(records, row, pending.count(row.id.key)) for row in shown],
+        "threads": [_thread_row(records, row, pending[row.id.key]) for row in shown],
         "cursor": shown[-1].id.session if len(found) > limit else None,
     }
 
 
-def _searched(records: Records, row: Session) -> str:
-    return f"{title_of(records.store, row)}\n{row.id.thread}\n{row.vault}".casefold()
-
-
 def _thread_row(records: Records, row: Session, pending: int) -> Answer:
-    last = records.store.events(row.id.session, limit=1, newest_first=True)
-    return {
-        "thread": row.id.thread,
-        "agent": row.id.agent,
-        "host": row.host,
-        "title": title_of(records.store, row),
-        "vault": row.vault,
-        "sessions": row.number,
-        "session": row.id.session,
-        "state": row.state,
-        "startedAt": row.started_at,
-        "lastAt": last[0].at if last else row.ended_at or row.started_at,
-        "pending": pending,
-    }
+    told = thread_row(records.control, row, pending, busy=False)
+    known = shapes.ThreadOfChain.__annotations__
+    return {**{name: value for name, value in told.items() if name in known}, "startedAt": row.started_at}
 
 
 def show_chain(call: Call) -> Answer:

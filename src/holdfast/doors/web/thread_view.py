@@ -11,14 +11,13 @@ from holdfast.control import Control
 from holdfast.core.keys import SessionKey
 from holdfast.core.strategy import OWN_HOST, Who, effective
 from holdfast.core.tokens import estimate
+from holdfast.doors.session_rows import newest_of_threads
 from holdfast.doors.web.live_shapes import HealthShape, SegmentShape, ThreadRow, UsageShape
 from holdfast.doors.web.routes import not_found
 from holdfast.doors.web.titles import title_of
 from holdfast.model_endpoints import OFFLINE
 from holdfast.store.interface import Session
-from holdfast.store.orders import OPERATOR
 
-MOST_SESSIONS = 2000
 _MEASURED = 1500
 _TEXT_KINDS = {
     "prompt_submitted": "user",
@@ -38,11 +37,7 @@ def newest_of(control: Control, thread: str) -> Session:
 
 def newest_sessions(control: Control, *, host: str | None, vault: str | None) -> list[Session]:
     """The newest session of each thread, the newest first."""
-    newest: dict[SessionKey, Session] = {}
-    for session in control.store.sessions(user=control.user, host=host, vault=vault, limit=MOST_SESSIONS):
-        if session.id.thread != OPERATOR:
-            newest.setdefault(session.id.key, session)
-    return list(newest.values())
+    return newest_of_threads(control.store, control.user, host=host, vault=vault)
 
 
 def pending_of(control: Control) -> Counter[SessionKey]:
