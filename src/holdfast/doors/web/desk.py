@@ -268,6 +268,9 @@ class Desk:
             asyncio.run_coroutine_threadsafe(self._end(), loop).result(END_SECONDS)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(timeout=2)
+        if not thread.is_alive():
+            loop.close()
+        self._loop = None
 
     async def _end(self) -> None:
         await asyncio.gather(*(self._end_seat(seat) for seat in self._seats.values()), return_exceptions=True)

@@ -15,7 +15,6 @@ from holdfast.doors.web.security import is_loopback_client
 from holdfast.store.attached import manifests
 
 COOKIE_SECONDS = 90 * 86_400
-UPLOAD_LIMIT = 50 << 20
 _WRONG = {
     "code_unknown": (403, "this code is not known here; open the newest link, or make another pairing code"),
     "code_used": (403, "this link was used already; the terminal makes another when you press Enter"),
@@ -162,7 +161,7 @@ def hello(call: Call) -> Hello:
         "panic": control.orders.of("") == "panic",
         "approvalTimeoutSeconds": runtime.permission.approval_timeout_seconds,
         "defaultMode": runtime.mode.default,
-        "uploadLimit": UPLOAD_LIMIT,
+        "uploadLimit": server.upload_limit,
         "canOpen": can_open(call),
         "reachable": not server.address.loopback_only or bool(server.address.public_url),
         "device": device_shape(call.device, call.device.id),

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TypedDict
 
 from holdfast.doors.web.bodies import require_length, too_large
-from holdfast.doors.web.entry import UPLOAD_LIMIT
 from holdfast.doors.web.routes import ApiError, Call, Route
 from holdfast.doors.web.server import Server
 from holdfast.doors.web.thread_view import newest_of
@@ -125,7 +124,7 @@ async def upload(call: Call) -> Uploaded:
     name = call.text("name")
     if not _is_name(name):
         raise ApiError(422, "bad_name", "a file's name holds no slash, no control character and at most 200 bytes")
-    require_length(call.request, UPLOAD_LIMIT)
+    require_length(call.request, call.server.upload_limit)
     server = call.server
     vault = await server.work(_vault, call)
     place = vault if server.control.settings.runtime.profile == "desktop" else None
@@ -151,8 +150,8 @@ async def _receive(call: Call, upload: _Upload) -> None:
             async for part in call.request.stream():
                 kept.append(part)
                 size += len(part)
-                if upload.size + size > UPLOAD_LIMIT:
-                    raise too_large(UPLOAD_LIMIT)
+                if upload.size + size > call.server.upload_limit:
+                    raise too_large(call.server.upload_limit)
                 if size >= _PIECE:
                     await call.server.work(upload.write, b"".join(kept))
                     kept, size = [], 0

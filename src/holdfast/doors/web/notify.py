@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import queue
-import shutil
 import subprocess
 import sys
 import threading
@@ -34,15 +33,20 @@ _CLEAN = str.maketrans(dict.fromkeys(map(chr, (*range(32), 127)), " "))
 class Notifier:
     """`waits` returns at once; sending happens in one thread of its own, each with a deadline."""
 
-    def __init__(self, control: Control, page_url: str, *, run: Callable[..., Any] = subprocess.run) -> None:
+    def __init__(
+        self, control: Control, page_url: str, *, run: Callable[..., Any] = subprocess.run, platform: str = sys.platform
+    ) -> None:
         self._control = control
         self._page = page_url
         self._run = run
+        self._platform = platform
         self._waiting: queue.Queue[Approval | None] = queue.Queue(MOST_WAITING)
         self._thread: threading.Thread | None = None
         self._seen: deque[str] = deque(maxlen=1000)
         self.failures: deque[str] = deque(maxlen=20)
         """What went wrong lately, without addresses: they may hold a token."""
+        self.accepted = 0
+        """Questions that somebody was to be told of."""
 
     def waits(self, approval: Approval) -> None:
         settings = self._settings()
@@ -56,6 +60,7 @@ class Notifier:
             self._thread.start()
         with contextlib.suppress(queue.Full):
             self._waiting.put_nowait(approval)
+            self.accepted += 1
 
     def close(self) -> None:
         with contextlib.suppress(queue.Full):
@@ -105,14 +110,11 @@ class Notifier:
         if not self._settings().desktop:
             return
         text = self._said(approval)
-        if sys.platform == "darwin":
+        if self._platform == "darwin":
             script = 'on run argv\ndisplay notification (item 1 of argv) with title "Holdfast"\nend run'
             command = ["osascript", "-e", script, text]
         else:
-            program = shutil.which("notify-send")
-            if program is None:
-                raise FileNotFoundError("notify-send")
-            command = [program, "--app-name=Holdfast", "--", "Holdfast", text]
+            command = ["notify-send", "--app-name=Holdfast", "--", "Holdfast", text]
         self._run(command, timeout=SECONDS, check=True, stdin=subprocess.DEVNULL, capture_output=True)
 
 

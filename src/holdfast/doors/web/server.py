@@ -27,6 +27,7 @@ from holdfast.store.orders import put_on_record
 T = TypeVar("T")
 WORKERS = 24
 WORK_SECONDS = 60.0
+UPLOAD_LIMIT = 50 << 20
 
 
 class Server:
@@ -48,6 +49,7 @@ class Server:
         """Where a new thread works; None when the server was started where no vault can be."""
         self.cwd = cwd or vault
         self.inline = inline or Inline()
+        self.upload_limit = UPLOAD_LIMIT
         self.hub = Hub()
         self.codes = Codes(control.clock)
         self.devices = Devices(control.store, control.clock)
