@@ -7,6 +7,7 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
+from doors.web.scenes import life  # noqa: F401 (a fixture)
 from holdfast.control import Control
 from holdfast.doors.web.app import build_app, load_routes, start_modules
 from holdfast.doors.web.routes import Table
