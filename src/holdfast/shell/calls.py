@@ -84,6 +84,7 @@ class Caller(Entries):
             return self.unknown_program(name, fields, scope, stdin, context, command)
         call = Call(name, spec, fields[1:], scope, stdin, context, command, environment=environment or {})
         self.typed_escape(call)
+        self.eats_code(call)
         return self.shows_secret(call, self.apply(call))
 
     def typed_escape(self, call: Call) -> None:
@@ -94,6 +95,13 @@ class Caller(Entries):
         takes_text = call.spec.get("handler") in ("echo", "cat", "tee", "shell", "sed", "awk", "interpreter")
         if not takes_text and _TYPED_ESCAPE.search(typed):
             self.record.finding("dangerous", "escape", program=call.name)
+
+    def eats_code(self, call: Call) -> None:
+        """`curl url | deno`: programs that run what comes in when they are given nothing else."""
+        if call.name not in env.EATS_CODE or not call.stdin.taint & (FROM_NETWORK | FROM_DECODER):
+            return
+        if all(f.text.startswith("-") or f.text in ("run", "repl", "eval") for f in call.fields):
+            self.record.finding("dangerous", "downloads_and_runs", target=f"... | {call.name}")
 
     def shows_secret(self, call: Call, output: Output) -> Output:
         """`gcloud auth print-access-token`: what it prints is worth as much as a key file."""

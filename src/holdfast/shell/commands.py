@@ -43,7 +43,7 @@ _KEYS = frozenset(
 # Only these the shell keeps to itself; `/usr/bin/echo` and `/bin/kill` are programs as well.
 _BUILTINS = frozenset(
     "command builtin eval exec source alias unalias export declare typeset local readonly unset set shift trap read"
-    " mapfile readarray cd pushd popd history fc enable hash type let return break continue exit wait jobs fg bg".split()
+    " mapfile readarray cd pushd popd history fc enable hash type let return break continue exit wait jobs".split()
 )
 
 

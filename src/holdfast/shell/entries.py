@@ -263,6 +263,8 @@ class Entries(Roles):
         out = spec.get("out", "")
         if out == "nothing":
             return Output("")
+        if any(effect.startswith("network") for effect in spec.get("fx", ())):
+            call.taint |= FROM_NETWORK
         if out:
             call.taint |= {
                 "secret": FROM_SECRET,

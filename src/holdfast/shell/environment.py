@@ -92,3 +92,14 @@ def is_usual(value: str) -> bool:
     return not words or (
         words[0].rsplit("/", 1)[-1] in USUAL_VALUES and all(re.fullmatch(r"-[A-Za-z]{1,5}", w) for w in words[1:])
     )
+
+
+# Programs that run what comes in when they are given nothing else, beside the shells and interpreters of the table.
+EATS_CODE = frozenset(
+    "deno bun rscript ts-node tsx swift scala groovy crystal elixir iex ghci runghc runhaskell ocaml racket guile sbcl"
+    " clojure julia octave psql mysql sqlite3 mongosh at batch crontab".split()
+)
+# A value that is nothing but a secret of the environment.
+SECRET_VARIABLE = Lazy(
+    r"@?\$\{?\w*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?)\w*\}?", re.IGNORECASE
+)

@@ -54,7 +54,7 @@ _SECRET = Lazy(
     r"|kubernetes/(?:admin|kubelet|controller-manager|scheduler|super-admin)\.conf"
     r"|kubernetes/pki|ipsec\.secrets|ppp/(?:chap|pap)-secrets|wireguard|NetworkManager/system-connections)"
     r"|(?:^|/)(?:secrets?|credentials?|passwords?|passwd|tokens?|api_?keys?|private_?keys?|service[-_]account)"
-    r"(?:\.[A-Za-z0-9]+)*\Z|(?:^|/)(?:secrets|credentials)/|/etc/passwd\Z|^/proc/(?:self|\d+)/environ"
+    r"(?:\.[A-Za-z0-9]+)*\Z|(?:^|/)(?:secrets|credentials)/|/etc/passwd\Z|^/proc/(?:self|thread-self|\d+|[*?$]\S*)/(?:environ|mem|kcore)\Z|^/proc/kcore"
     r"|^/(?:var/)?run/secrets/|(?:^|/)Library/Keychains/|\.keychain(?:-db)?\Z|(?:^|/)\.local/share/keyrings/"
     r"|wallet\.dat\Z|(?:^|/)(?:Login Data|Cookies|logins\.json|key4\.db)\Z",
     re.IGNORECASE,

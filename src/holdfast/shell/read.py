@@ -10,6 +10,7 @@ from holdfast.shell.reasons import sentence
 from holdfast.shell.record import Context, Record
 from holdfast.shell.recover import parse_leniently
 from holdfast.shell.smuggle import names_shell
+from holdfast.shell.spoofing import unseen_characters
 from holdfast.shell.statements import destructive_statement
 from holdfast.shell.syntax import ShellSyntaxError, TooComplex
 from holdfast.shell.walk import Walker
@@ -34,6 +35,8 @@ def read_command(
     walker = Walker(table if table is not None else default_table(), record)
     try:
         clean = text.replace("\r\n", "\n")
+        if not text.isascii() and (hidden := unseen_characters(text)):
+            record.finding("dangerous", "hides", how=hidden)
         try:
             script = Parser(clean, budget=walker.parse_budget).parse()
         except ShellSyntaxError as error:

@@ -192,6 +192,12 @@ class Roles(Engine):
 
     def network(self, value: Field, call: Call) -> None:
         self.record.add("network", value.text, call.command, certain=value.certain)
+        if "@" in value.text or not value.text.isascii():
+            from holdfast.shell.spoofing import spoofed_host  # noqa: PLC0415 - few addresses need it
+
+            disguise = spoofed_host(value.text)
+            if disguise:
+                self.record.finding("dangerous", "hides", how=disguise)
         if value.taint & FROM_SECRET:
             self.record.finding("dangerous", "exfiltrates", source="secret data", target=call.label)
         if value.dynamic and value.taint & FROM_OUTPUT and call.spec.get("ro"):

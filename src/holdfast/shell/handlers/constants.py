@@ -9,7 +9,8 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.shell.expand import FROM_DECODER, FROM_FILE, MAX_FIELD_LENGTH, Field, Output
+from holdfast.shell.environment import SECRET_VARIABLE
+from holdfast.shell.expand import FROM_DECODER, FROM_FILE, FROM_SECRET, MAX_FIELD_LENGTH, Field, Output
 from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import split_arguments
 from holdfast.shell.words import decode_ansi
@@ -36,6 +37,8 @@ def echo(walker: Caller, call: Call) -> Output:
     taint = 0
     for value in fields:
         taint |= value.taint
+        if value.dynamic and SECRET_VARIABLE.fullmatch(value.text):
+            taint |= FROM_SECRET
     if escapes and re.search(r"\\x[0-9a-fA-F]{2}|\\0?[0-7]{3}", " ".join(f.text for f in fields)):
         taint |= FROM_DECODER
     if any(f.dynamic and f.text.startswith(("$(", "`")) for f in fields):

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
+from holdfast.shell.environment import SECRET_VARIABLE
 from holdfast.shell.expand import FROM_FILE, FROM_NETWORK, FROM_SECRET, FROM_SHELL, FROM_TREE, Field, Output
 from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import Arguments, split_arguments
@@ -84,7 +85,7 @@ def curl(walker: Caller, call: Call) -> Output:
             record.finding("dangerous", "http_delete", target=target)
     for name in _DATA:
         for value in arguments.values(name):
-            if value.taint & FROM_SECRET:
+            if value.taint & FROM_SECRET or SECRET_VARIABLE.fullmatch(value.text):
                 walker.exfiltration(call)
             if re.search(
                 r"\b(?:DROP\s+(?:TABLE|DATABASE)|deleteMany|dropDatabase|TRUNCATE\s+TABLE)\b", value.text, re.I
