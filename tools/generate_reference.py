@@ -1,4 +1,5 @@
-"""Writes the pages of docs/reference that are made from the code: settings, commands, exit codes, tools, decisions.
+"""Writes the pages of docs/reference that are made from the code: settings, commands, exit codes, tools, hosts,
+decisions.
 
 `python tools/generate_reference.py` writes them, `--check` only says whether they are up to date (a test does that).
 """
@@ -18,6 +19,9 @@ from holdfast.core.settings import AgentHeader, Settings
 from holdfast.core.tools import NEUTRAL_TOOLS
 from holdfast.doors.cli import COMMANDS, cli
 from holdfast.doors.lazy_group import EXIT_MEANINGS
+from holdfast.hosts.attach.service import INSTALLERS
+from holdfast.hosts.host import Host
+from holdfast.hosts.registry import HOSTS
 from holdfast.runtime.tools import all_tools
 from holdfast.store.config_layers import GUARD_MODE_VARIABLE, INLINE_VARIABLE
 
@@ -193,12 +197,85 @@ def decisions() -> str:
     return "\n".join(lines) + "\n"
 
 
+TITLES = {"claude-code": "Claude Code", "opencode": "OpenCode", "codex": "Codex", "gemini": "Gemini CLI"}
+ABILITIES = {
+    "block": "stop it",
+    "ask": "have the host ask",
+    "rewrite_input": "change the input",
+    "replace_output": "replace the output",
+    "inject": "tell the model",
+    "see_failure": "see that it failed",
+    "veto_compaction": "refuse compaction",
+    "warn_user": "tell the person",
+}
+EVENTS = {
+    "session_started": "a session starts",
+    "prompt_submitted": "a message is typed",
+    "model_asked": "the model is asked",
+    "tool_calling": "a tool is called",
+    "tool_called": "a tool has run",
+    "assistant_replied": "the agent has answered",
+    "context_measured": "the fill is known",
+    "compacting": "before compaction",
+    "compacted": "after compaction",
+}
+SIGNALS = {"yes": "is told", "inferred": "is concluded", "no": "is not seen"}
+
+HOSTS_HEAD = f"""# Hosts
+
+{MADE}
+The coding agents that `holdfast attach` knows, and what each lets Holdfast do at which event. What a host cannot do is
+downgraded aloud: a changed input that it cannot run is denied, a question that it cannot show goes to the inbox, a text
+that cannot be shown at one event waits for the next that can carry it.
+
+How to put one in and take it out: [Claude Code](../how-to/claude-code.md), [OpenCode](../how-to/opencode.md),
+[Codex](../how-to/codex.md), [Gemini CLI](../how-to/gemini.md).
+"""
+
+
+def hosts() -> str:
+    return "\n".join([HOSTS_HEAD, _summary(), *(_section(host) for host in HOSTS.values())])
+
+
+def _summary() -> str:
+    lines = ["| | " + " | ".join(TITLES[name] for name in HOSTS) + " |", "|---|" + "---|" * len(HOSTS)]
+    lines.append(_cells("tested version", [INSTALLERS[name].tested for name in HOSTS]))
+    lines.append(_cells("compaction", [SIGNALS[host.capabilities.compaction_signal] for host in HOSTS.values()]))
+    named = ["told apart" if host.capabilities.names_subagents else "not told apart" for host in HOSTS.values()]
+    lines.append(_cells("sub-agents", named))
+    limits = [host.capabilities.inject_limit for host in HOSTS.values()]
+    lines.append(_cells("text told at once", [f"{limit:,} characters" if limit else "no limit" for limit in limits]))
+    for ability, words in ABILITIES.items():
+        lines.append(_cells(words, [_anywhere(host, ability) for host in HOSTS.values()]))
+    return "\n".join(lines) + "\n"
+
+
+def _anywhere(host: Host, ability: str) -> str:
+    return "yes" if any(ability in can for can in host.capabilities.abilities.values()) else "no"
+
+
+def _section(host: Host) -> str:
+    lines = [f'<a id="{host.name}"></a>', "", f"## {TITLES[host.name]}", "", "| when | what can be done |", "|---|---|"]
+    for kind, words in EVENTS.items():
+        can = host.capabilities.abilities.get(kind)
+        if can:
+            lines.append(_cells(words, [", ".join(text for ability, text in ABILITIES.items() if ability in can)]))
+    lines += ["", "Known, and not to be closed from outside:", ""]
+    lines += [f"- {note}" for note in host.capabilities.notes]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(first: str, others: list[str]) -> str:
+    return f"| {first} | " + " | ".join(others) + " |"
+
+
 PAGES = {
     "configuration.md": configuration,
     "cli.md": commands,
     "exit-codes.md": exit_codes,
     "tools.md": tools,
     "decisions.md": decisions,
+    "hosts.md": hosts,
 }
 
 

@@ -21,7 +21,7 @@ CLIENT = Path(__file__).parent.parent.parent / "doors" / "hook_client.py"
 PLUGIN = Path(__file__).parent.parent / "opencode_plugin.js"
 HOST_MARGIN_SECONDS = 20
 """How much longer the host waits than we do, so that our answer always comes first."""
-_VERSION_SECONDS = 20.0
+_VERSION_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
