@@ -18,12 +18,15 @@ ifneq ($(SYSTEM_CERTIFICATES),)
 export NODE_EXTRA_CA_CERTS ?= $(SYSTEM_CERTIFICATES)
 endif
 
-.PHONY: help run check test test-full lint format bench lock web screenshots clean system clis
+.PHONY: help run chat check test test-full lint format bench lock web screenshots clean system clis
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(VENV)/.runtime ## set up, then start the terminal chat (no key, no root, no Node needed)
+run: $(VENV)/.runtime ## set up, then open the page (no key, no root, no Node needed)
+	@$(BIN)/holdfast serve $(ARGS)
+
+chat: $(VENV)/.runtime ## set up, then start the terminal chat
 	@$(BIN)/holdfast chat $(ARGS)
 
 check: lint ## the quick loop: lint, types, import contracts, unit tests with few examples each

@@ -1,12 +1,15 @@
 """`make run` from a clean copy with a fresh home: no step by hand, and nothing to do the second time."""
 
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,18 +32,22 @@ def clean_copy(tmp_path_factory) -> Path:
     return folder
 
 
-def make(folder: Path, *arguments: str, said: str = "") -> tuple[subprocess.CompletedProcess[str], float]:
+def surroundings(folder: Path) -> dict[str, str]:
+    """A home of its own, and nothing of the environment but what the network needs."""
     home = folder.parent / "home"
     home.mkdir(exist_ok=True)
     passed_on = {name: value for name, value in os.environ.items() if name.upper().startswith(NETWORK_VARIABLES)}
     # The system's own programs first (ours only where it has no Python 3.11), and bytecode switched off as it may be.
     path = f"/usr/local/bin:/usr/bin:/bin:{Path(sys.executable).resolve().parent}"
-    clean = {"HOME": str(home), "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    return passed_on | {"HOME": str(home), "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def make(folder: Path, *arguments: str, said: str = "") -> tuple[subprocess.CompletedProcess[str], float]:
     started = time.monotonic()
     run = subprocess.run(
         ["make", *arguments],
         cwd=folder,
-        env=passed_on | clean,
+        env=surroundings(folder),
         input=said,
         capture_output=True,
         text=True,
@@ -50,13 +57,64 @@ def make(folder: Path, *arguments: str, said: str = "") -> tuple[subprocess.Comp
     return run, time.monotonic() - started
 
 
-def test_make_run_sets_up_and_runs_the_chat(clean_copy):
-    first, _ = make(clean_copy, "run")
-    assert first.returncode == 0, first.stdout + first.stderr
-    assert "Nothing was said" in first.stderr, "with nobody at the keyboard it ends by itself, and says so"
+class Running:
+    """`make run` with nobody at the keyboard: it serves until its process is told to stop."""
+
+    def __init__(self, folder: Path) -> None:
+        self._said = folder.parent / "said"
+        with self._said.open("wb") as said:
+            self._make = subprocess.Popen(
+                ["make", "run"],
+                cwd=folder,
+                env=surroundings(folder),
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+            )
+
+    def link(self) -> str:
+        end = time.monotonic() + 500
+        while not (found := re.search(r"http://127\.0\.0\.1:\d+/#enter=[\w-]+", self.said())):
+            assert self._make.poll() is None, self.said()
+            assert time.monotonic() < end, self.said()
+            time.sleep(0.1)
+        return found[0]
+
+    def said(self) -> str:
+        return self._said.read_text()
+
+    def stop(self, home: Path) -> int:
+        (pid_file,) = (home / ".holdfast/run/page").iterdir()
+        os.kill(int(pid_file.read_text()), signal.SIGTERM)
+        return self._make.wait(60)
+
+    def kill(self) -> None:
+        self._make.kill()
+        self._make.wait(60)
+
+
+def test_make_run_sets_up_and_serves_the_page(clean_copy):
+    running = Running(clean_copy)
+    try:
+        base, _, code = running.link().partition("/#enter=")
+        with httpx.Client(base_url=base, headers={"x-holdfast": "none"}, timeout=60) as browser:
+            browser.headers["x-holdfast"] = browser.post("/api/enter", json={"code": code}).json()["key"]
+            assert browser.get("/api/hello").json()["vault"] == str(clean_copy)
+            assert browser.get("/").headers["content-type"].startswith("text/html")
+            thread = browser.post("/api/threads", json={}).json()["thread"]
+            browser.post(f"/api/threads/{thread}/messages", json={"text": "write a file page.txt with hello"})
+            end = time.monotonic() + 120
+            while not (clean_copy / "page.txt").exists():
+                assert time.monotonic() < end, running.said()
+                time.sleep(0.1)
+        assert running.stop(clean_copy.parent / "home") == 0, running.said()
+    finally:
+        running.kill()
     assert list((clean_copy / ".venv").glob("lib/*/site-packages/agents/__pycache__/*.pyc")), "bytecode is not compiled"
 
-    said, _ = make(clean_copy, "run", said="write a file notes.txt with hello\nread notes.txt\n")
+
+def test_make_chat_takes_lines_and_a_second_run_sets_nothing_up(clean_copy):
+    said, _ = make(clean_copy, "chat", said="write a file notes.txt with hello\nread notes.txt\n")
     assert said.returncode == 0, said.stdout + said.stderr
     assert (clean_copy / "notes.txt").read_text().strip() == "hello"
     assert "hello" in said.stdout
