@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AssistantItem, ThreadState, ToolItem, TurnEvent, UserItem } from '../src/api/live'
-import { earlier, happened, liveRows, opened, recorded, recordRows, toolState, type Conversation } from '../src/chat/conversation'
+import { earlier, happened, liveRows, opened, recorded, recordRows, takenBack, toolState, type Conversation } from '../src/chat/conversation'
 
 const base = { session: 's1', no: 1, at: 1, invocation: 'i1', subagent: '', superseded: false }
 const user = (key: string, more: Partial<UserItem> = {}): UserItem => ({ ...base, kind: 'user', key, id: key, text: key, typed: true, ...more })
@@ -98,6 +98,11 @@ test('what an edit replaced is one folded row', () => {
   const rows = recordRows([user('a', { superseded: true }), user('b', { superseded: true }), user('c')], new Map())
   assert.deepEqual(rows.map((row) => row.kind), ['replaced', 'item'])
   assert.equal(rows[0]!.kind === 'replaced' && rows[0]!.items.length, 2)
+})
+
+test('an edit takes back its own part of its own session', () => {
+  const items = [user('a', { no: 1 }), user('b', { no: 2 }), user('c', { no: 3 }), user('d', { no: 2, session: 's2' })]
+  assert.deepEqual(takenBack(start(items), 's1', 2, 3).items.map((item) => item.superseded), [false, true, true, false])
 })
 
 test('a problem, a notice and a pause are shown below the record', () => {

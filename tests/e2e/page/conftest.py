@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from contextlib import contextmanager
@@ -14,7 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from e2e.page.record_scenes import told
 from e2e.page.served import Hosts, Served
+
+__all__ = ["told"]
 
 ROOT = Path(__file__).resolve().parents[3]
 PICTURES = ROOT / "docs" / "images" / "page"
@@ -24,6 +28,8 @@ TAKE_PICTURES = bool(os.environ.get("HOLDFAST_SCREENSHOTS"))
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 SECONDS = 30_000
+# Refusals that are part of the conversation between page and server; browsers note every one of them.
+HANDLED = re.compile(r"status of (409|410|422) |net::ERR_CONNECTION_REFUSED|net::ERR_INCOMPLETE_CHUNKED")
 # A rule of the user's own, so that a card can say which line of which file asked.
 CONFIG = """{
   "agents": { "runtime": { "permission": { "rules": [
@@ -83,6 +89,10 @@ class Window:
     served: Served
     name: str
     problems: list[str] = field(default_factory=list)
+
+    def complain(self, text: str) -> None:
+        if not HANDLED.search(text):
+            self.problems.append(f"console: {text}")
 
     def open(self, route: str = "chat") -> None:
         self.page.goto(f"{self.served.url}/#/{route}")
@@ -144,7 +154,7 @@ def window(browser, served):
         page = context.new_page()
         one = Window(page, at, f"{'phone' if phone else 'desktop'} {language} {theme}")
         page.on("pageerror", lambda error: one.problems.append(f"page error: {error}"))
-        page.on("console", lambda said: said.type == "error" and one.problems.append(f"console: {said.text}"))
+        page.on("console", lambda said: said.type == "error" and one.complain(said.text))
         page.goto(at.link())
         page.locator("nav").wait_for()
         made.append(one)

@@ -95,7 +95,7 @@ def test_UI2_two_tabs_answer_at_once_and_one_answer_counts(window, served, waiti
         one.open(f"inbox/{approval}")
         status(one, approval, "pending")
     held = []
-    first.page.route("**/answer", lambda route: held.append(route))
+    first.page.route("**/answer", lambda route: held.append(route))  # noqa: PLW0108 (Playwright looks at functions)
     card(first, approval).get_by_role("button", name="Deny").click()
     card(first, approval).locator("form").get_by_role("button", name="Deny", exact=True).click()
     expect(card(first, approval).locator("[aria-busy]")).to_have_count(1)
@@ -111,7 +111,6 @@ def test_UI2_two_tabs_answer_at_once_and_one_answer_counts(window, served, waiti
     assert ("You denied" in here[0]) == (kept["answer"] == "deny")
     served.until_idle(thread)
     assert (served.vault / "one-counts.txt").exists() == (kept["answer"] == "once")
-    first.problems = [one for one in first.problems if "409" not in one]  # the loser's answer, as it should be
 
 
 def test_UI2_deny_with_a_message_reaches_the_agent(window, served, waiting):
@@ -151,7 +150,6 @@ def test_UI2_always_shows_the_exact_rule_lets_it_be_edited_and_refuses_nonsense(
     expect(card(one, approval)).to_contain_text("shell:npm run build --if-present")
     assert "npm run build --if-present" in (served.home / "config.jsonc").read_text(encoding="utf-8")
     served.until_idle(thread)
-    one.problems = [said for said in one.problems if "422" not in said]  # the nonsense, refused as it should be
 
 
 def test_UI2_keys_answer_the_marked_card_and_never_while_one_writes(window, served, waiting):

@@ -540,6 +540,8 @@ export interface LiveEvents {
   turn: TurnEvent;
   /** Something was written down, by whatever process: put the item in the place of the one with its key. */
   transcript: Place & { host: string; item: Item };
+  /** A message was edited: the events from `first` to `last` of the session are no longer part of the conversation. */
+  taken_back: Place & { first: number; last: number };
   /** So much was written at once that it is not told one by one (an import): load what is shown anew. */
   records: { events: number };
   /** A thread is new or has changed. */

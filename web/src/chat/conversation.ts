@@ -118,6 +118,12 @@ function place(items: readonly Item[], item: Item): number {
   return -1
 }
 
+/** A message was edited: what it and everything after it said is kept, but no longer counts. */
+export function takenBack(now: Conversation, session: string, first: number, last: number): Conversation {
+  const gone = (item: Item) => item.session === session && item.no >= first && item.no <= last
+  return { ...now, items: now.items.map((item) => (gone(item) ? { ...item, superseded: true } : item)), settling: [], notes: [] }
+}
+
 /** Something happens in a run. */
 export function happened(now: Conversation, event: TurnEvent, at: number, no: number): Conversation {
   const ofSubagent = Boolean(event.subagent)

@@ -3,7 +3,7 @@ import { ApiError } from '$/api/http'
 import { live, threads as api, type LiveEvents, type ThreadState } from '$/api/live'
 import { keep } from '$/state/app.svelte'
 import { threads } from '$/state/threads.svelte'
-import { earlier, happened, opened, recorded, type Conversation } from './conversation'
+import { earlier, happened, opened, recorded, takenBack, type Conversation } from './conversation'
 
 const PAGE = 120
 
@@ -34,6 +34,9 @@ export class OpenThread {
       })),
       live.on('transcript', mine<LiveEvents['transcript']>((event, no) => {
         if (!behind(no)) this.change((now) => recorded(now, event.item))
+      })),
+      live.on('taken_back', mine<LiveEvents['taken_back']>((event, no) => {
+        if (!behind(no)) this.change((now) => takenBack(now, event.session, event.first, event.last))
       })),
       live.on('queue', mine<LiveEvents['queue']>((event, no) => {
         if (!behind(no)) this.change((now) => ({ ...now, queue: event.queue }))

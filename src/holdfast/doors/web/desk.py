@@ -307,7 +307,10 @@ def take_back(server: Server, row: Session, event_id: str) -> None:
     last = store.events(row.id.session, limit=1, newest_first=True)
     transcript.replace(items[:place], compacted=event.id)
     kept: Any = store.noted(superseded_note(row.id.session)) or []
-    store.note(superseded_note(row.id.session), [*kept, [event.no, last[0].no if last else event.no]])
+    until = last[0].no if last else event.no
+    store.note(superseded_note(row.id.session), [*kept, [event.no, until]])
+    place_of = {"thread": row.id.key.thread, "agent": row.id.key.agent, "session": row.id.session}
+    server.hub.publish("taken_back", {**place_of, "first": event.no, "last": until})
 
 
 def _place_of(store: Store, event: EventRecord, users: list[int]) -> int | None:

@@ -93,10 +93,16 @@ def health_shape(
         "strategy": marks.strategy,
         "warn": marks.warn,
         "action": marks.action,
-        "compressions": session.compressions,
+        "compressions": max(session.compressions, _compressions(control, session)),
         "maxCompressions": marks.max_compressions,
         "segments": segments(),
     }
+
+
+def _compressions(control: Control, session: Session) -> int:
+    """How often it was made smaller so far; the session's own figure is written when it is sealed."""
+    found = control.store.events(session.id.session, kinds=("compacted",), limit=_MEASURED, newest_first=True)
+    return sum(1 for record in found if session.host != OWN_HOST or record.data.get("summary"))
 
 
 def segments_of(control: Control, session: Session) -> list[SegmentShape]:
