@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 from starlette.responses import Response, StreamingResponse
 
 from holdfast.control import folds_case
-from holdfast.doors.audit_data import export_lines, names_of, report_data
+from holdfast.doors.audit_data import export_lines, report_data
 from holdfast.doors.rule_changes import own_rules
 from holdfast.doors.web import decision_shapes as shapes
 from holdfast.doors.web.audit_rows import FACETS, Row, Wanted
@@ -145,9 +145,11 @@ def show_entry(call: Call) -> Answer:
 
 
 def _about(records: Records, wanted: str) -> list[tuple[Row, Mapping[str, Any]]]:
-    rows, _ = records.audit.rows()
-    pairs = zip(rows, records.audit.entries(rows), strict=True)
-    found = [(row, entry) for row, entry in pairs if wanted in names_of(entry)]
+    """Entries about an event or an approval stand in its session; a call's id is looked for everywhere."""
+    event, approval = records.store.event(wanted), records.store.approval(wanted)
+    known = event or approval
+    session = known.where.session if known is not None else None
+    found = records.audit.about(wanted, session)
     if not found:
         raise not_found("audit entry", wanted)
     return found

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 from holdfast.chain.chain import Chain
+from holdfast.chain.digests import all_events
 from holdfast.chain.reach import UserReach
 from holdfast.chain.recall import Recall
+from holdfast.chain.views import InvocationNote, invocations
 from holdfast.control import Control
 from holdfast.doors.web.audit_rows import AuditRows
 from holdfast.doors.web.jobs import Jobs
@@ -15,10 +19,34 @@ from holdfast.doors.web.routes import ApiError, not_found
 from holdfast.store.config_file import Inline
 from holdfast.store.config_problems import ConfigError, ConfigProblem
 from holdfast.store.config_write import ConfigWriteError
-from holdfast.store.interface import Session
+from holdfast.store.interface import Session, Store
 from holdfast.store.search import Search, open_search
 
 Answer = dict[str, Any]
+
+
+class RequestNotes:
+    """The requests of the sessions that were read last: made from a whole session, so kept until it goes on."""
+
+    MOST = 8
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, tuple[int, Sequence[InvocationNote]]] = OrderedDict()
+
+    def of(self, session: str, events: int) -> Sequence[InvocationNote]:
+        """`events` is the number of its last event now."""
+        with self._lock:
+            known = self._kept.get(session)
+        if known is None or known[0] != events:
+            known = (events, invocations(all_events(self._store, session)))
+        with self._lock:
+            self._kept[session] = known
+            self._kept.move_to_end(session)
+            while len(self._kept) > self.MOST:
+                self._kept.popitem(last=False)
+        return known[1]
 
 
 class Records:
@@ -34,6 +62,7 @@ class Records:
         self.recall = Recall(control.store, self.chain.digests, None, clock=control.clock)
         self.audit = AuditRows(control.store, control.user)
         self.jobs = Jobs()
+        self.notes = RequestNotes(control.store)
         self._lock = threading.Lock()
         self._search: Search | None = None
 

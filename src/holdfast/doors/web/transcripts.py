@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from holdfast.chain.cursors import RecallError, decode_cursor, encode_cursor
-from holdfast.chain.digests import all_events
-from holdfast.chain.views import CHAT_KINDS, InvocationNote, View, chat_entry, invocations, raw_entry
+from holdfast.chain.views import CHAT_KINDS, InvocationNote, View, chat_entry, raw_entry
 from holdfast.doors.web import chain_shapes as shapes
-from holdfast.doors.web.records import Answer
+from holdfast.doors.web.records import Answer, Records
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
 from holdfast.store.interface import EventRecord, Session, Store
 
@@ -48,7 +47,7 @@ def show_events(call: Call) -> Answer:
     limit = call.number("limit", 100, MOST_ENTRIES, 1)
     last = records.store.events(row.id.session, limit=1, newest_first=True)
     total = last[0].no if last else 0
-    reader = _handoff(records.store, row) if view == "handoff" else _events(records.store, row, view)
+    reader = _handoff(records, row, total) if view == "handoff" else _events(records.store, row, view)
     entries = _entries(call, row, view, reader, limit, total)
     page: Answer = {"session": row.id.session, "view": view, "total": total, "before": None, "after": None}
     page["entries"] = [entry for _, entry in entries]
@@ -136,11 +135,11 @@ def _collect(
     return found
 
 
-def _handoff(store: Store, row: Session) -> _Reader:
+def _handoff(records: Records, row: Session, total: int) -> _Reader:
     """The requests, each with what it led to, known by its first event."""
-    notes = invocations(all_events(store, row.id.session))
+    notes = records.notes.of(row.id.session, total)
 
-    def shown(chosen: list[InvocationNote]) -> list[Entry]:
+    def shown(chosen: Sequence[InvocationNote]) -> list[Entry]:
         return [(note.first, note.to_dict()) for note in chosen]
 
     return _Reader(
