@@ -61,11 +61,11 @@ def serve(
     It listens on this machine only, and a browser enters by the link that is printed: it works once, for ten minutes.
     Press Enter in the terminal for another. Any other address needs --tls or --behind-proxy.
     """
-    from holdfast.doors.web.running import PortTaken, bind
-
     if profile:
         context.assignments = (*context.assignments, f'profile="{profile}"')
     address = _address(listen, tls, proxy, names)
+    from holdfast.doors.web.running import PortTaken, bind
+
     try:
         listening = bind(listen, port or PORT, exactly=port is not None)
     except PortTaken as taken:

@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +26,6 @@ from holdfast.doors.web.live_shapes import LiveTurnShape
 from holdfast.doors.web.live_turn import LiveTurn, turn_event
 from holdfast.doors.web.routes import ApiError
 from holdfast.runtime.claim import Busy, FileClaim, driver_of
-from holdfast.runtime.trouble import Trouble
 from holdfast.runtime.ui_events import Notice, Problem, UiEvent
 from holdfast.store.agent_files import load_agents
 from holdfast.store.interface import EventRecord, Session, Store
@@ -92,6 +92,10 @@ class Desk:
             return seat.live.shape(), self._server.hub.last
 
     # doing
+
+    def warm_up(self) -> None:
+        """Load the model libraries beside everything else, so that the first message does not wait for them."""
+        threading.Thread(target=import_module, args=("holdfast.doors.workbench",), daemon=True).start()
 
     def send(self, row: Session, text: str) -> tuple[str, bool]:
         """The message's id, and whether it waits behind a run that is under way."""
@@ -213,15 +217,8 @@ class Desk:
                 await work
             except Busy as busy:
                 self._see(seat, Notice(text=str(busy)))
-            except Trouble as trouble:
-                language = self._server.control.language("")
-                said = Problem(
-                    code=trouble.code, text=trouble.why.text(language), next_step=trouble.next_step.text(language)
-                )
-                self._see(seat, said)
             except Exception as error:
-                traceback.print_exception(error, file=sys.stderr)
-                self._see(seat, Problem(code="own", text=f"{type(error).__name__}: {error}", next_step=""))
+                self._see(seat, self._problem(error))
             finally:
                 self._server.watch.touch(seat.conversation.where.session)
 
@@ -229,6 +226,15 @@ class Desk:
         seat.tasks.add(task)
         task.add_done_callback(seat.tasks.discard)
         self._server.watch.touch(seat.conversation.where.session)
+
+    def _problem(self, error: Exception) -> Problem:
+        from holdfast.runtime.trouble import Trouble  # loads the model libraries, as the run has by now
+
+        if isinstance(error, Trouble):
+            language = self._server.control.language("")
+            return Problem(code=error.code, text=error.why.text(language), next_step=error.next_step.text(language))
+        traceback.print_exception(error, file=sys.stderr)
+        return Problem(code="own", text=f"{type(error).__name__}: {error}")
 
     def _workbench(self) -> Workbench:
         if self._bench is None:

@@ -97,6 +97,7 @@ async def _serve(serving: _Uvicorn, server: Server, listening: socket.socket, re
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
     ready()
+    server.desk.warm_up()
     await serving.serve(sockets=[listening])
 
 
