@@ -83,6 +83,8 @@ class Caller(Entries):
         if spec is None:
             return self.unknown_program(name, fields, scope, stdin, context, command)
         call = Call(name, spec, fields[1:], scope, stdin, context, command, environment=environment or {})
+        if name == "truncate":  # a program and a statement have this name
+            self.mistyped(fields, scope, stdin, context)
         self.typed_escape(call)
         self.eats_code(call)
         return self.shows_secret(call, self.apply(call))
@@ -147,8 +149,8 @@ class Caller(Entries):
         if _BIN.match(paths.normalise(text)):
             return spec, base
         path = paths.absolute(text, scope.cwd, scope.home)
-        if path in scope.files or scope.origins.get(path, 0) or spec is None or self.table.is_builtin(base):
-            return None, base  # a file that is called `eval` or `command` is just a file
+        if path in scope.files or scope.origins.get(path, 0) or spec is None or self.table.is_own(base):
+            return None, base  # a file that is called `command` or `build` is just a file
         self.record.cannot_know(f"{text} is a file of its own, not the {base} of the system")
         return spec, base
 

@@ -47,6 +47,13 @@ _BUILTINS = frozenset(
 )
 
 
+_SCRIPTS = frozenset(
+    "script test install run build start stop setup deploy clean configure update upgrade backup restore"
+    " dump init format watch at batch release check lint serve dev task launch server client main app demo"
+    " example bootstrap".split()
+)
+
+
 class TableError(ValueError):
     """An entry of `shell.commands` is wrong; the message names it and the next step."""
 
@@ -86,9 +93,9 @@ class CommandTable:
             return match["name"]
         return name
 
-    def is_builtin(self, name: str) -> bool:
-        """A command of the shell itself, which no file of that name can be."""
-        return name in _BUILTINS
+    def is_own(self, name: str) -> bool:
+        """A file of that name is somebody's own: a command of the shell, or what people call their scripts."""
+        return name in _BUILTINS or name in _SCRIPTS
 
     def names(self) -> Iterable[str]:
         return self._entries.keys()

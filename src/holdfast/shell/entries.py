@@ -263,7 +263,7 @@ class Entries(Roles):
         out = spec.get("out", "")
         if out == "nothing":
             return Output("")
-        if any(effect.startswith("network") for effect in spec.get("fx", ())):
+        if roles[0] == "url" and not spec.get("ro") and "network" in spec.get("fx", ()):
             call.taint |= FROM_NETWORK
         if out:
             call.taint |= {

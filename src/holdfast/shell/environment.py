@@ -97,7 +97,7 @@ def is_usual(value: str) -> bool:
 # Programs that run what comes in when they are given nothing else, beside the shells and interpreters of the table.
 EATS_CODE = frozenset(
     "deno bun rscript ts-node tsx swift scala groovy crystal elixir iex ghci runghc runhaskell ocaml racket guile sbcl"
-    " clojure julia octave psql mysql sqlite3 mongosh at batch crontab".split()
+    " clojure julia octave at batch crontab".split()
 )
 # A value that is nothing but a secret of the environment.
 SECRET_VARIABLE = Lazy(

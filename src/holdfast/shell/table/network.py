@@ -100,6 +100,7 @@ _ASK = {
 TABLE = {
     "curl|curlie|xh|https|http": {"handler": "curl", "opts": _CURL, "fx": ["network"], "target": "at"},
     "http|https|xh|httpie": {
+        "out": "network",
         "pos": ["text"],
         "risk": "caution",
         "why": "it sends a request",

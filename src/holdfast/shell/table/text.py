@@ -73,7 +73,7 @@ TABLE = {
     "less": {"ro": True, "handler": "pager", "pos": "print", "style": "plus", "opts": {**_PAGER, "-o": "write", "-O": "write", "--log-file": "write"}},
     "head|tail|ghead|gtail": {"ro": True, "pos": "read", "style": "plus", "opts": {"-n": "val", "-c": "val", "--lines": "val", "--bytes": "val", "-s": "val", "--pid": "val", "--sleep-interval": "val", "--max-unchanged-stats": "val"}},
     "grep|egrep|fgrep|zgrep|zegrep|zfgrep|bzgrep|xzgrep|ggrep|pcregrep|pcre2grep|ugrep|zipgrep|rgrep|agrep": {"ro": True, "out": "matches", "pos": ["text", "read"], "opts": _GREP, "when": [["-e|-f|--regexp|--file", {"pos": "read"}]]},
-    "rg|ag|ack|ack-grep|pt|sift|ucg": {"ro": True, "pos": ["text", "read"], "opts": _RG, "when": [["-e|-f|--regexp|--file|--files", {"pos": "read"}], ["--pre|--pager", {"ro": False}]]},
+    "rg|ag|ack|ack-grep|pt|sift|ucg": {"ro": True, "out": "matches", "pos": ["text", "read"], "opts": _RG, "when": [["-e|-f|--regexp|--file|--files", {"pos": "read"}], ["--pre|--pager", {"ro": False}]]},
     "ag|ack|ack-grep": {"ro": True, "pos": ["text", "read"], "opts": {"-A": "val", "-B": "val", "-C": "val", "-m": "val", "-G": "val", "--ignore": "val", "--ignore-dir": "val", "-g": "val", "--pager": "prog", "-p": "read", "--type": "val", "--depth": "val"}},
     "wc|cut|paste|join|comm|column|expand|unexpand|fold|fmt|pr|od|hexdump|strings|cksum|sum|md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum|b3sum|md5|shasum|cmp|diff3|colordiff|icdiff|look|tsort|ptx|col|colrm|ul|hd|nm|objdump|readelf|size|ldd|lddtree|c++filt|addr2line|otool|dwarfdump|cksfv|crc32|rhash|xxhsum|isutf8|enca|chardetect|chardet|uchardet|identify|ffprobe|mediainfo|pdfinfo|pdffonts|sndfile-info|soxi|file-info": {
         "ro": True,
