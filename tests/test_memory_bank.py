@@ -6,10 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.control import Control
+from holdfast.core.memory import language_of
 from holdfast.core.proposals import Edit, ProposalError, answer_in, checked_path
 from holdfast.memory_bank import MemoryBank
 from holdfast.policies.memory_proposals import MemoryProposals
+from holdfast.store.config_file import Inline
+from holdfast.store.home import Home
 from holdfast.store.interface import Session
+from holdfast.store.memory_layout import TEMPLATES
 from holdfast.testing.builders import EventBuilder, session_id
 from holdfast.testing.fixed_clock import FixedClock
 from holdfast.testing.memory_store import MemoryStore
@@ -169,3 +174,60 @@ def test_SC1_a_proposal_of_another_thread_is_not_carried_out(bank, tmp_path):
     said = bank.settle(session_id(thread="other"), str(tmp_path), Settle(made.id, "apply"))
     assert "another thread" in said.text()
     assert bank.get(made.id).status == "pending"
+
+
+class Dying(MemoryStore):
+    """The power goes when the proposal is to be settled: the file is written, the record is not."""
+
+    dead = False
+
+    def commit(self, change):
+        if self.dead:
+            raise KeyboardInterrupt
+        return super().commit(change)
+
+
+def test_MB6_a_crash_between_file_and_record_writes_nothing_twice(tmp_path):
+    store = Dying()
+    store.open_session(Session(session_id(), host="holdfast", vault=str(tmp_path), started_at=1.0))
+    file = tmp_path / "memory-bank" / "MEMORY.md"
+    file.parent.mkdir()
+    file.write_text("# Memory\n")
+    bank = MemoryBank(store, clock=FixedClock(5.0), new_id=lambda: "p1")
+    made = propose(bank, tmp_path, append="- once")
+    store.dead = True
+    with pytest.raises(KeyboardInterrupt):
+        bank.apply(made.id, by="me")
+    store.dead = False
+    assert bank.get(made.id).status == "pending"
+    done = bank.apply(made.id, by="me")
+    assert (done.status, file.read_text()) == ("applied", "# Memory\n- once\n")
+    bank.undo(made.id, by="me")
+    assert file.read_text() == "# Memory\n"
+    assert [entry["what"] for entry in store.audit()] == ["memory_applied", "memory_undone"]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("# 项目记忆\n\n" + "每个会话都应知道的内容，细节放在别处。" * 3, "zh"),
+        ("# Project memory\n\nWhat every session should know. Keep it short: details belong elsewhere.", "en"),
+        ("# Memory", None),
+        ("", None),
+    ],
+)
+def test_MB2_messages_are_in_the_language_of_the_projects_memory(tmp_path, text, language):
+    assert language_of(text) == language
+    (tmp_path / "vault" / "memory-bank").mkdir(parents=True)
+    (tmp_path / "vault" / "memory-bank" / "MEMORY.md").write_text(text)
+    for environment in ("en", "zh"):
+        control = Control.open(Home(tmp_path / "home"), inline=Inline(environ={}))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LANG", f"{environment}_XX.UTF-8")
+            assert control.language(str(tmp_path / "vault")) == (language or environment)
+        control.close()
+
+
+def test_MB1_both_templates_are_recognised_as_their_language():
+    for language, files in TEMPLATES.items():
+        assert language_of(files["MEMORY.md"]) == language

@@ -18,7 +18,7 @@ from typing import Any
 
 from holdfast.approvals import Approvals
 from holdfast.core.events import ToolCall
-from holdfast.core.memory import MemoryFacts
+from holdfast.core.memory import MemoryFacts, language_of
 from holdfast.core.messages import Language
 from holdfast.core.outcome import Outcome
 from holdfast.core.patterns import Rule
@@ -287,6 +287,9 @@ class Control:
         chosen = self.settings.runtime.language
         if chosen != "auto":
             return chosen
+        facts = self.memory_facts(vault) if vault else None
+        if facts is not None and (spoken := language_of(facts.text)) is not None:
+            return spoken
         return "zh" if os.environ.get("LANG", "").lower().startswith("zh") else "en"
 
 

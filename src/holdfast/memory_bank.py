@@ -121,14 +121,21 @@ class MemoryBank:
 
     def apply(self, proposal_id: str, *, by: str) -> Proposal:
         """Write it; raises `ProposalError` when it no longer fits or was settled before."""
-        proposal = self._pending(proposal_id)
-        file = self._file(proposal.vault, proposal.path)
+        first = self._pending(proposal_id)
+        file = self._file(first.vault, first.path)
         before = _text(file)
+        # In this order: whoever wrote the file has noted it before, so that it is never written twice, not even by
+        # two at once or after a crash in between.
+        proposal = self._pending(proposal_id)
+        if before is not None and _hash(before) == proposal.written:
+            return self._settle(proposal, "applied", by)
         after = proposal.edit.applied_to(before, proposal.path)
+        begun = replace(proposal, before=before, written=_hash(after))
+        self._store.note(_NOTE + proposal.id, begun.to_dict())
         file.parent.mkdir(parents=True, exist_ok=True)
         self._file(proposal.vault, proposal.path)  # again: what was just made must not lead out either
         write_atomic(file, after.encode("utf-8"), new_mode=0o644)
-        return self._settle(proposal, "applied", by, before=before, written=_hash(after))
+        return self._settle(begun, "applied", by)
 
     def skip(self, proposal_id: str, *, by: str) -> Proposal:
         return self._settle(self._pending(proposal_id), "skipped", by)
@@ -178,22 +185,22 @@ class MemoryBank:
             raise ProposalError(f"proposal {proposal_id!r} is already {proposal.status}")
         return proposal
 
-    def _settle(self, proposal: Proposal, status: Status, by: str, **changes: Any) -> Proposal:
-        done = replace(proposal, status=status, settled_at=self._clock(), settled_by=by, **changes)
-        self._store.note(_NOTE + proposal.id, done.to_dict())
-        self._record(done, by)
+    def _settle(self, proposal: Proposal, status: Status, by: str) -> Proposal:
+        """With who, what and why in the audit of the session that proposed it, in the same step."""
+        done = replace(proposal, status=status, settled_at=self._clock(), settled_by=by)
+        session = self._store.session(done.session) if done.session else None
+        if session is None:
+            self._store.note(_NOTE + done.id, done.to_dict())
+        else:
+            notes = {_NOTE + done.id: done.to_dict()}
+            self._store.commit(Change(where=session.id, audit=(self._entry(done, session.mode, by),), notes=notes))
         return done
 
-    def _record(self, proposal: Proposal, by: str) -> None:
-        """Who wrote what, and why, in the audit of the session that proposed it."""
-        if not proposal.session or self._store.session(proposal.session) is None:
-            return
-        session = self._store.session(proposal.session)
-        assert session is not None
-        entry = {
+    def _entry(self, proposal: Proposal, mode: str, by: str) -> dict[str, Any]:
+        return {
             "eventId": self._new_id(),
             "sessionId": proposal.session,
-            "mode": session.mode,
+            "mode": mode,
             "decision": "deny" if proposal.status == "skipped" else "allow",
             "permissionDomain": "edit",
             "targets": [f"vault:/{proposal.path}"],
@@ -204,7 +211,6 @@ class MemoryBank:
             "proposal": proposal.id,
             "why": proposal.why,
         }
-        self._store.commit(Change(where=session.id, audit=(entry,)))
 
     def _file(self, vault: str, name: str) -> Path:
         """The real file; refused when a link leads it out of the vault's own memory bank."""

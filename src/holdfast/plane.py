@@ -23,7 +23,7 @@ from holdfast.core.memory import MemoryFacts
 from holdfast.core.messages import Language, Message, Phrase, plain
 from holdfast.core.outcome import Outcome, denied, from_merged, settled
 from holdfast.core.policy import EMPTY, Policy, State
-from holdfast.core.verdict import NOTHING, Finding, Mode, Settle, Spill, Verdict, merge
+from holdfast.core.verdict import NOTHING, Finding, Inject, Mode, Settle, Spill, Verdict, merge
 from holdfast.records import record_of
 from holdfast.store.interface import (
     Approval,
@@ -236,7 +236,10 @@ class Plane:
         if not step.settle:
             return step.outcome
         said = tuple(self._with.settle(event.where, vault, one) for one in step.settle)
-        return replace(step.outcome, warnings=(*step.outcome.warnings, *said))
+        # The agent hears it too, or it would wonder what a bare "mb:write" is about.
+        told = tuple(Inject(message.text(self._with.language(vault))) for message in said)
+        outcome = step.outcome
+        return replace(outcome, warnings=(*outcome.warnings, *said), inject=(*outcome.inject, *told))
 
     def _step(self, event: Event, states: dict[str, State], vault: str) -> _Step:
         """What all policies make of one event; `states` is brought up to date on the way."""

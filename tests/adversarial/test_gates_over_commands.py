@@ -5,14 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.risk import changes, path_risk
+from holdfast.core.risk import changes, path_risk, risk_of
 from policies.gated_vault import GatedVault
 
-COMMANDS = [
-    json.loads(line)
-    for line in (Path(__file__).parent.parent / "shell" / "everyday.jsonl").read_text(encoding="utf-8").splitlines()
-    if line.strip()
-]
+SHELL = Path(__file__).parent.parent / "shell"
+
+
+def lines(name):
+    return [line for line in (SHELL / name).read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+
+
+EVERYDAY = [json.loads(line) for line in lines("everyday.jsonl")]
+CHANGERS = [*(case["command"] for case in EVERYDAY if not case["read_only"]), *lines("changers.txt")]
+READERS = [*(case["command"] for case in EVERYDAY if case["read_only"]), *lines("readers.txt")]
 REQUIREMENT = "memory-bank/details/requirements/REQ-005.md"
 
 
@@ -34,18 +39,27 @@ def is_low_risk(vault, command):
 
 
 def test_MB9_nothing_that_changes_passes_a_closed_gate(closed):
+    assert len(CHANGERS) > 3000
     passed = []
-    for case in COMMANDS:
-        if case["read_only"]:
-            continue
-        outcome = closed.tries("bash", command=case["command"])
-        if outcome.allowed and not is_low_risk(closed, case["command"]):
-            passed.append(case["command"])
+    for command in CHANGERS:
+        outcome = closed.tries("bash", command=command)
+        if outcome.allowed and not is_low_risk(closed, command):
+            passed.append(command)
     assert passed == []
 
 
 def test_MB9_at_most_two_percent_of_what_only_reads_is_blocked(closed):
-    readers = [case["command"] for case in COMMANDS if case["read_only"]]
-    blocked = [command for command in readers if not closed.tries("bash", command=command).allowed]
-    assert len(readers) > 200
-    assert len(blocked) <= 0.02 * len(readers), blocked
+    assert len(READERS) > 400
+    blocked = [command for command in READERS if not closed.tries("bash", command=command).allowed]
+    assert len(blocked) <= 0.02 * len(READERS), blocked
+
+
+def test_MB2_in_block_mode_state_outside_the_vault_waits_for_the_patterns(tmp_path):
+    """Every command of high risk, and none that only reads."""
+    vault = GatedVault(tmp_path, guard_mode="block")
+    vault.says()
+    high = [c for c in CHANGERS if risk_of(vault.examined("bash", command=c), vault.settings) == "high"]
+    assert len(high) > 300
+    assert [command for command in high if vault.tries("bash", command=command).allowed] == []
+    blocked = [command for command in READERS if not vault.tries("bash", command=command).allowed]
+    assert len(blocked) <= 0.02 * len(READERS), blocked

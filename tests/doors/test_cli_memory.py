@@ -79,8 +79,12 @@ def test_MB6_propose_apply_undo_and_history(holdfast):
     file = holdfast.vault / "memory-bank" / "details" / "progress.md"
     assert file.read_text().endswith("- done\n")
     holdfast("apply", made["id"], code=2)
-    holdfast("apply", made["id"], "--undo")
+    holdfast("undo", made["id"][:10])
     assert "- done" not in file.read_text()
+    again = json.loads(holdfast("propose", "details/progress.md", "--append", "- more", "--why", "it is", "--json"))
+    holdfast("apply", again["id"])
+    holdfast("apply", again["id"], "--undo")
+    assert "- more" not in file.read_text()
     assert "undone" in holdfast("history")
 
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from e2e.terminal_place import PROMPT, chat, configure, make_place
+from holdfast.store.memory_layout import lay_out
 from holdfast.testing.chat_completions_server import ChatCompletionsServer
 from holdfast.testing.model_request import ToolUse
 from holdfast.testing.responses_server import ResponsesServer
@@ -31,14 +32,14 @@ def test_UI3_words_are_shown_as_they_come(place):
         with chat(place) as screen:
             screen.wait_for(PROMPT)
             screen.enter("tell me")
-            half = screen.wait_for("word20")
+            half = screen.wait_for("word2 ")
             assert "word119" not in half
             assert "word119" in screen.wait_for("word119")
             screen.wait_for("50% / 20.0k")
 
 
 def test_UI3_a_rate_limit_counts_down_before_your_eyes(place):
-    with ChatCompletionsServer(Script(Failure(429, "slow down", retry_after=4), "here I am")) as server:
+    with ChatCompletionsServer(Script(Failure(429, "slow down", retry_after=8), "here I am")) as server:
         with_model(place, server)
         with chat(place) as screen:
             screen.wait_for(PROMPT)
@@ -75,3 +76,38 @@ def test_PE6_several_questions_come_one_after_the_other(place):
             screen.press("Enter")
             shown = screen.wait_for("both done")
             assert shown.count("needs your approval") == 2
+
+
+def test_MB6_a_proposal_is_shown_as_a_card_and_settled_by_the_next_message(place):
+    lay_out(place / "vault", "en")
+    progress = place / "vault" / "memory-bank" / "details" / "progress.md"
+
+    def proposal(text):
+        given = {"file": "details/progress.md", "append": text, "why": "the parser is done"}
+        return Turn(tool_calls=(ToolUse("memory_propose", given),))
+
+    script = Script(
+        proposal("- parser shipped"), "Shall I keep it?", "kept", proposal("- nonsense"), "And this?", "fine"
+    )
+    with ChatCompletionsServer(script) as server:
+        with_model(place, server)
+        with chat(place) as screen:
+            screen.wait_for(PROMPT)
+            screen.enter("remember that the parser is done")
+            card = screen.wait_for("Shall I keep it?")
+            assert "proposed for the memory bank: memory-bank/details/progress.md" in card
+            assert "+- parser shipped" in card
+            assert "the parser is done" in card
+            assert "mb:write (or yes, ok) writes it" in card
+            assert "parser shipped" not in progress.read_text()
+            screen.enter("mb:write")
+            screen.wait_for("progress.md was written")
+            screen.wait_for("kept")
+            assert progress.read_text().endswith("- parser shipped\n")
+            screen.enter("and something else")
+            screen.wait_for("And this?")
+            screen.enter("不用")
+            screen.wait_for("progress.md was left as it is")
+            assert "nonsense" not in progress.read_text()
+    told = [request.system for request in server.requests]
+    assert "progress.md was written" in told[2], "the agent knows what its user's word has done"

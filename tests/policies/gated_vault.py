@@ -35,7 +35,9 @@ FILES = {
 class GatedVault:
     """Calls go through the gates and, when allowed, are reported as done."""
 
-    def __init__(self, folder: Path, *, agent: str = "holdfast", files=None, **settings) -> None:
+    def __init__(
+        self, folder: Path, *, agent: str = "holdfast", files=None, folds_case: bool = False, **settings
+    ) -> None:
         self.root = Path(os.path.realpath(folder)) / "vault"
         for name, text in (FILES if files is None else files).items():
             path = self.root / name
@@ -48,9 +50,9 @@ class GatedVault:
         self.store.open_session(Session(self.where, host=agent, vault=str(self.root), started_at=1.0))
         self.build = EventBuilder(self.where, cwd=str(self.root))
         self._calls = count(1)
-        self._files = MemoryFiles()
+        self._files = MemoryFiles(folds_case=folds_case)
         self._examiner = Examiner(
-            vault=Vault(str(self.root)),
+            vault=Vault(str(self.root), folds_case=folds_case),
             home="/home/nobody",
             resolve=os.path.realpath,
             read_command=lambda text, cwd: read_command(text, cwd=cwd or None),

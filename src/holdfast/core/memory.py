@@ -10,7 +10,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from holdfast.core.messages import Language
 from holdfast.core.tokens import estimate
 
 FOLDER = "memory-bank"
@@ -64,13 +66,15 @@ def is_patterns(path: str) -> bool:
     return path.casefold() == PATTERNS
 
 
-def is_anchor(path: str) -> bool:
-    return path == PROGRESS or path.startswith(ANCHOR_FOLDERS)
+def is_anchor(path: str, facts: MemoryFacts) -> bool:
+    name = facts.fold(path)
+    return name == PROGRESS or name.startswith(ANCHOR_FOLDERS)
 
 
-def with_anchor(anchors: Sequence[str], path: str) -> list[str]:
-    """Newest first, at most five (MB7)."""
-    return [path, *(known for known in anchors if known != path)][:MOST_ANCHORS]
+def with_anchor(anchors: Sequence[str], path: str, facts: MemoryFacts) -> list[str]:
+    """Newest first, at most five, each file once however it was spelled (MB7)."""
+    name = facts.fold(path)
+    return [path, *(known for known in anchors if facts.fold(known) != name)][:MOST_ANCHORS]
 
 
 def injection(facts: MemoryFacts | None) -> str:
@@ -80,6 +84,19 @@ def injection(facts: MemoryFacts | None) -> str:
     mark = "\n[MEMORY.md is longer than this: read memory-bank/MEMORY.md for the rest]" if facts.cut else ""
     print_of = hashlib.sha256(facts.text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return f"{MEMORY_OPEN}\n<!-- {MEMORY} {print_of} -->\n{facts.text.rstrip()}{mark}\n{MEMORY_CLOSE}"
+
+
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
+_LETTERS = re.compile(r"[^\W\d_]")
+
+
+@lru_cache(maxsize=16)
+def language_of(text: str) -> Language | None:
+    """The language a project's memory is written in; None when it says too little to tell."""
+    letters = len(_LETTERS.findall(text))
+    if letters < 40:
+        return None
+    return "zh" if len(_CHINESE.findall(text)) * 5 > letters else "en"
 
 
 _FOCUS = re.compile(

@@ -45,6 +45,14 @@ def card_of(approval: Approval, language: Language = "en") -> Card:
     )
 
 
+def proposal_card(shown: Mapping[str, Any], language: Language = "en") -> Card:
+    """A change that an agent proposes for the memory bank; the person's next message settles it (MB6)."""
+    how = say.PROPOSAL_HOW(id=str(shown["proposal"])).text(language)
+    facts = ((say.WHY().text(language), visible(str(shown["why"]), 400)), (say.YOUR_WORD().text(language), how))
+    body = str(shown.get("diff", "")).splitlines()
+    return Card(say.PROPOSED(path=visible(str(shown["path"]))).text(language), tuple(_cut(body)), True, facts, "")
+
+
 def key_line(card: Card, language: Language = "en") -> str:
     more = (say.KEY_ALWAYS() if "a" in card.keys else None, say.KEY_WHILE() if "w" in card.keys else None)
     return say.KEYS(more="".join(message.text(language) for message in more if message)).text(language)

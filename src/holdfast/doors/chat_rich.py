@@ -15,7 +15,7 @@ from rich.text import Text
 
 from holdfast.core.messages import Language
 from holdfast.doors import chat_words as say
-from holdfast.doors.chat_card import Card
+from holdfast.doors.chat_card import Card, proposal_card
 from holdfast.doors.chat_markdown import BlockSplitter
 from holdfast.doors.chat_view import call_line, output_lines, retry_text
 from holdfast.doors.output import visible
@@ -105,7 +105,9 @@ class RichView:
     def _on_tool_done(self, event: Any) -> None:
         self._stop_live()
         diff = event.display.get("diff") if event.display else None
-        if isinstance(diff, str) and diff:
+        if event.display and event.display.get("proposal"):
+            self.card(proposal_card(event.display, self._language))
+        elif isinstance(diff, str) and diff:
             self._console.print(Syntax(visible_lines(diff), "diff", background_color="default", word_wrap=True))
         else:
             style = "red" if event.failed else "dim"

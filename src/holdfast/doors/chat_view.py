@@ -8,7 +8,7 @@ from typing import Any, Protocol, TextIO
 
 from holdfast.core.messages import Language
 from holdfast.doors import chat_words as say
-from holdfast.doors.chat_card import Card
+from holdfast.doors.chat_card import Card, proposal_card
 from holdfast.doors.output import visible
 
 MOST_OUTPUT_LINES = 6
@@ -90,6 +90,8 @@ class PlainView:
             print(event.text, file=self._out, flush=True)
 
     def _done(self, event: Any) -> None:
+        if event.display and event.display.get("proposal"):
+            self.card(proposal_card(event.display, self._language))
         if event.failed:
             self._note("\n".join(f"    {line}" for line in output_lines(event.output)))
         if event.full_output:

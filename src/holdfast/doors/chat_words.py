@@ -79,6 +79,14 @@ AGENT_NOW = Phrase("chat.agent_now", "agent: {name}; there are: {names}", "智�
 MODE_NOW = Phrase(
     "chat.mode_now", "mode: {mode}; /mode agent or /mode full", "模式：{mode}；可用 /mode agent 或 /mode full"
 )
+PROPOSED = Phrase("chat.proposed", "proposed for the memory bank: {path}", "提议写入 memory-bank：{path}")
+PROPOSAL_HOW = Phrase(
+    "chat.proposal_how",
+    "Your next message decides: mb:write (or yes, ok) writes it, mb:no (or no, skip) leaves it. Later: "
+    "holdfast memory apply {id}",
+    "由你的下一条消息决定：mb:write（或 好、写、确认）写入，mb:no（或 不用、跳过）放弃。"
+    "之后可用：holdfast memory apply {id}",
+)
 TRUNCATED = Phrase("chat.truncated", "truncated; whole output: {path}", "已截断；完整输出：{path}")
 DENIED = Phrase("chat.denied", "not allowed", "未允许")
 WAITS = Phrase("chat.waits", "{tool} needs your approval", "{tool} 需要你的批准")
@@ -89,6 +97,7 @@ RETRYING = Phrase(
 )
 COMPACTING = Phrase("chat.compacting", "making the history smaller ...", "正在压缩历史……")
 WOULD_WRITE = Phrase("chat.would_write", "always writes", "始终允许将写入")
+YOUR_WORD = Phrase("chat.your_word", "your word", "你的答复")
 WHY = Phrase("chat.why", "why", "原因")
 BY_RULE = Phrase("chat.by_rule", "rule", "规则")
 TOUCHES = Phrase("chat.touches", "touches", "涉及")

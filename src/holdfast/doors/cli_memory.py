@@ -147,6 +147,17 @@ def apply(context: Context, proposal: str, skip: bool, undo: bool, as_json: bool
 
 
 @memory_group.command()
+@click.argument("proposal")
+@json_option
+@pass_context
+def undo(context: Context, proposal: str, as_json: bool) -> None:
+    """Put the file back as it was before a proposal was written."""
+    bank = _bank(context)
+    done = bank.undo(_find(bank, proposal).id, by="local")
+    emit(done.to_dict(), f"{done.status}: {done.path}", as_json)
+
+
+@memory_group.command()
 @click.option("--all", "every", is_flag=True, help="Of every vault.")
 @json_option
 @pass_context

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from holdfast.core.events import Event, PromptSubmitted, ToolCalled, ToolCalling
@@ -20,11 +21,20 @@ BLOCKED = Phrase(
     "[Memory Bank Gating] This is a high-risk change, and the project's context was not read in this message.",
     "[Memory Bank Gating] 检测到高风险写操作，但本轮未读取项目上下文。",
 )
-WARNED = Phrase(
-    "context_gate.warned",
-    "[Memory Bank Gating] A {risk}-risk change without having read the project's context in this message. {next}",
-    "[Memory Bank Gating] 本轮未读取项目上下文就进行{risk}风险写操作。{next}",
-)
+WARNED: Mapping[Risk, Phrase] = {
+    "medium": Phrase(
+        "context_gate.warned",
+        "[Memory Bank Gating] A medium-risk change, and the project's context was not read in this message. "
+        "First run: {call}",
+        "[Memory Bank Gating] 中风险写操作，但本轮未读取项目上下文。请先执行：{call}",
+    ),
+    "high": Phrase(
+        "context_gate.warned_high",
+        "[Memory Bank Gating] A high-risk change, and the project's context was not read in this message. "
+        "First run: {call}",
+        "[Memory Bank Gating] 高风险写操作，但本轮未读取项目上下文。请先执行：{call}",
+    ),
+}
 NEXT = Phrase("context_gate.next", "First run: {call}", "请先执行：{call}")
 NO_PATTERNS = Phrase(
     "context_gate.no_patterns",
@@ -98,7 +108,8 @@ class ContextGate:
         return self._unsatisfied(event, risk, guard, warnings), state
 
     def _unsatisfied(self, event: ToolCalling, risk: Risk, guard: GuardMode, warnings: list[Message]) -> Verdict:
-        step = NEXT(call=read_call(event.where.agent, PATTERNS))
+        call = read_call(event.where.agent, PATTERNS)
         if risk == "high" and guard == "block":
-            return Verdict(findings=(Finding(NAME, "deny", BLOCKED(), next_step=step),), warnings=tuple(warnings))
-        return Verdict(warnings=(*warnings, WARNED(risk=risk, next=step.text())))
+            finding = Finding(NAME, "deny", BLOCKED(), next_step=NEXT(call=call))
+            return Verdict(findings=(finding,), warnings=tuple(warnings))
+        return Verdict(warnings=(*warnings, WARNED[risk](call=call)))

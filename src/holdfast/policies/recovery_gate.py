@@ -103,15 +103,15 @@ class RecoveryGate:
 
     def _read(self, event: ToolCalled, state: State) -> tuple[Verdict, State]:
         read = files_read(event)
+        facts = event.memory or MemoryFacts()
         new: dict[str, Any] = dict(state)
         for path in read:
-            if is_anchor(path):
-                new["anchors"] = with_anchor(new.get("anchors", ()), path)
+            if is_anchor(path, facts):
+                new["anchors"] = with_anchor(new.get("anchors", ()), path, facts)
         if not state.get("unread"):
             return NOTHING, (new if new != state else state)
         if calls_reader(event):
             return Verdict(findings=(Finding(NAME, "allow", CLEARED()),)), _without(new, "unread", "all")
-        facts = event.memory or MemoryFacts()
         seen = {facts.fold(path) for path in read}
         unread = [path for path in new["unread"] if facts.fold(path) not in seen]
         return NOTHING, ({**new, "unread": unread} if unread else _without(new, "unread", "all"))

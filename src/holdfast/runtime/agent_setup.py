@@ -12,7 +12,7 @@ from holdfast.prompting import Prompt, begin
 from holdfast.runtime.agent_run import AgentRun
 from holdfast.runtime.model_shelf import ModelShelf
 from holdfast.runtime.scene import Scene
-from holdfast.runtime.subagents import BUILT_IN, Spawn, task_tool
+from holdfast.runtime.subagents import BUILT_IN, BUILT_IN_FOR, Spawn, task_tool
 from holdfast.runtime.tool import Tool, ToolContext, ToolFailure
 from holdfast.runtime.trouble import Trouble
 from holdfast.store.agent_files import AgentFile, load_agents
@@ -99,4 +99,4 @@ async def _to_its_end(run: AgentRun, name: str, prompt: str) -> str:
 
 
 def _described(agents: Mapping[str, AgentFile]) -> dict[str, str]:
-    return {**dict.fromkeys(BUILT_IN, ""), **{name: file.description for name, file in agents.items()}}
+    return {**BUILT_IN_FOR, **{name: file.description for name, file in agents.items()}}

@@ -37,7 +37,10 @@ def memory_tools(control: Control) -> tuple[Tool, ...]:
         except ProposalError as error:
             raise ToolFailure(str(error)) from error
         diff = bank.diff(proposal)
-        return ToolOutput(f"{PROPOSED}\n\n{diff}", display={"diff": diff, "proposal": proposal.id})
+        return ToolOutput(
+            f"{PROPOSED}\n\n{diff}",
+            display={"diff": diff, "proposal": proposal.id, "path": proposal.path, "why": proposal.why},
+        )
 
     text = {"type": "string"}
     return (

@@ -30,7 +30,7 @@ from holdfast.runtime.judge import Judge
 from holdfast.runtime.ledger import Ledger
 from holdfast.runtime.message_queue import MessageQueue
 from holdfast.runtime.model_shelf import ModelShelf
-from holdfast.runtime.scene import Scene, for_the_model
+from holdfast.runtime.scene import Scene, for_a_while
 from holdfast.runtime.threads import next_session
 from holdfast.runtime.tool import Tool, ToolContext
 from holdfast.runtime.tools.bash_jobs import end_session, running_jobs
@@ -133,7 +133,7 @@ class Conversation:
         )
         packet = await self._judge.do(self._chain.packet, self._session)
         told = packet.text if packet is not None else ""
-        self._bootstrap = "\n\n".join(text for text in (told, for_the_model(outcome, told)) if text)
+        self._bootstrap = "\n\n".join(text for text in (told, for_a_while(outcome)) if text)
         scene.tell_warnings(outcome)
 
     async def send(self, text: str) -> TurnEnded | None:
@@ -281,7 +281,7 @@ class Conversation:
             if await self._judge.do(self._control.store.event, queued.id) is None:
                 outcome = await run.submit(queued.text, event_id=queued.id)
                 await self._judge.do(self._entitle, queued.text)
-                notes.append(for_the_model(outcome, run.bootstrap, *notes))
+                notes.append(for_a_while(outcome))
                 if outcome.decision == "deny" and outcome.deciding is not None:
                     await self._judge.do(self.queue.taken, queued)
                     raise Trouble("own", outcome.deciding.why, outcome.deciding.next_step or outcome.deciding.why)

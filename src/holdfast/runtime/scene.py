@@ -80,6 +80,11 @@ class Scene:
                 self.emit(Notice(text=inject.text))
 
 
+def for_a_while(outcome: Outcome) -> str:
+    """Injected text that goes with every request from now on: what is marked is told anew with each, as it then is."""
+    return "\n\n".join(inject.text for inject in outcome.inject if inject.audience != "user" and not inject.sentinel)
+
+
 def for_the_model(outcome: Outcome, *standing: str) -> str:
     """Injected text that the model is to see and that does not stand anywhere already."""
     texts = []

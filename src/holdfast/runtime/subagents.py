@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from holdfast.core.memory import READER
+from holdfast.core.memory import READER, WRITER
 from holdfast.core.tools import ToolSpec
 from holdfast.runtime.tool import Tool, ToolContext, ToolFailure, ToolOutput
 
@@ -22,9 +22,18 @@ READER_PROMPT = """\
 You read this project's memory bank for another agent. Read memory-bank/MEMORY.md and memory-bank/details/patterns.md,
 then whatever in memory-bank/details/ bears on the task you are given. Change nothing. Answer with what matters for the
 task: decisions, rules, progress, open points, each with the file it stands in."""
-BUILT_IN: Mapping[str, str] = {READER: READER_PROMPT, DEFAULT_AGENT: ""}
+WRITER_PROMPT = """\
+You write this project's memory bank: Markdown files below memory-bank/, nothing else. Write only what the user has
+confirmed, word for word as it was confirmed; read each file before you change it, keep what it says otherwise, and
+keep MEMORY.md short. Answer with the files you changed and what stands there now."""
+BUILT_IN: Mapping[str, str] = {DEFAULT_AGENT: "", READER: READER_PROMPT, WRITER: WRITER_PROMPT}
 """Agents that are there without a file; an empty prompt is the default one."""
 
+BUILT_IN_FOR: Mapping[str, str] = {
+    DEFAULT_AGENT: "any task",
+    READER: "reads the project's memory bank for you; use it after a compaction",
+    WRITER: "writes to the memory bank what the user has confirmed",
+}
 _NAME = re.compile(r"[\w][\w.-]{0,63}")
 
 

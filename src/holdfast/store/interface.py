@@ -130,6 +130,8 @@ class Change:
     """Audit entries without their chain fields; the store chains them."""
     settle: Approval | None = None
     """A question as its answer leaves it; `AlreadyDecided` when it is no longer pending. Also in a sealed session."""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """To be kept with it, by name; also in a sealed session."""
     at_leisure: bool = False
     """Nothing rests on it: a crash of the process loses nothing, but a power cut before the next step may."""
 
@@ -338,8 +340,10 @@ class Store(Protocol):
         """Audit entries with their chain fields, oldest first."""
         ...
 
-    def audit_since(self, position: int, limit: int = 1000) -> Sequence[tuple[int, Mapping[str, Any]]]:
-        """Audit entries of all sessions beyond a position, each with its own: for whoever follows the log."""
+    def audit_since(
+        self, position: int, limit: int = 1000, *, session: str | None = None
+    ) -> Sequence[tuple[int, Mapping[str, Any]]]:
+        """Audit entries of one session or all beyond a position, each with its own: for whoever follows the log."""
         ...
 
     def verify_audit(self, *, session: str | None = None) -> AuditReport:

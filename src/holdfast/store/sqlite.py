@@ -37,6 +37,7 @@ from holdfast.store.interface import (
 from holdfast.store.json_text import clean_text, from_json, to_json
 
 _Query = tuple[str, list[Any]]
+_NOTE = "INSERT OR REPLACE INTO notes (key, value) VALUES (?, ?)"
 
 
 class SqliteStore:
@@ -160,6 +161,8 @@ class SqliteStore:
             row_writes.write_approval(connection, session, approval)
         if change.settle is not None:
             _settle(connection, change.settle)
+        if change.notes:
+            connection.executemany(_NOTE, [(key, to_json(value)) for key, value in change.notes.items()])
         appended = self._audit.append(connection, change.where.session, change.audit) if change.audit else None
         return Committed(events, version), appended
 
@@ -325,7 +328,7 @@ class SqliteStore:
             if value is None:
                 connection.execute("DELETE FROM notes WHERE key = ?", (key,))
             else:
-                connection.execute("INSERT OR REPLACE INTO notes (key, value) VALUES (?, ?)", (key, text))
+                connection.execute(_NOTE, (key, text))
 
         self._database.write(work)
 
@@ -345,8 +348,10 @@ class SqliteStore:
     def audit(self, *, session: str | None = None) -> Iterator[Mapping[str, Any]]:
         return self._audit.entries(session)
 
-    def audit_since(self, position: int, limit: int = 1000) -> Sequence[tuple[int, Mapping[str, Any]]]:
-        return self._audit.since(position, limit)
+    def audit_since(
+        self, position: int, limit: int = 1000, *, session: str | None = None
+    ) -> Sequence[tuple[int, Mapping[str, Any]]]:
+        return self._audit.since(position, limit, session)
 
     def verify_audit(self, *, session: str | None = None) -> AuditReport:
         return AuditVerifier(self._audit, self._database).verify(session)

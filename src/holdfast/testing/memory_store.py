@@ -168,6 +168,7 @@ class MemoryStore:
                 self._approvals[approval.id] = approval
             if change.settle is not None:
                 self._approvals[change.settle.id] = change.settle
+            self._notes.update(change.notes)
             self._audit.extend(change.audit)
             self._revision += 1
             return Committed(tuple(numbered), version)
@@ -291,8 +292,11 @@ class MemoryStore:
     def audit(self, *, session: str | None = None) -> Iterator[Mapping[str, Any]]:
         yield from (entry for entry in self._audit if session in (None, entry.get("sessionId")))
 
-    def audit_since(self, position: int, limit: int = 1000) -> Sequence[tuple[int, Mapping[str, Any]]]:
-        return list(enumerate(self._audit, 1))[position : position + limit]
+    def audit_since(
+        self, position: int, limit: int = 1000, *, session: str | None = None
+    ) -> Sequence[tuple[int, Mapping[str, Any]]]:
+        found = list(enumerate(self._audit, 1))[position:]
+        return [(place, entry) for place, entry in found if session in (None, entry.get("sessionId"))][:limit]
 
     def verify_audit(self, *, session: str | None = None) -> AuditReport:
         """Nothing is on disk that anybody could have altered."""
