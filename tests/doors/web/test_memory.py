@@ -1,5 +1,8 @@
 """The memory bank on the page, settled by the same service as everywhere."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from doors.web.scenes import SCRIPT
@@ -29,6 +32,12 @@ def test_MB1_the_state_of_the_bank(client, bank, life):
     assert "memory-bank/MEMORY.md" in told["files"]
     assert "ship it" in told["injected"]
     assert client.get("/api/memory", vault="/etc").status_code == 404, "no folder but a project's is looked into"
+
+
+def test_MB1_a_file_name_that_is_no_text_does_not_break_the_answer(client, bank, life):
+    (Path(os.fsdecode(os.fsencode(life.vault) + b"/memory-bank/details/\xff.md"))).write_text("x")
+    files = client.get("/api/memory").json()["files"]
+    assert any(name.endswith("\ufffd.md") for name in files)
 
 
 def test_MB5_proposals_are_listed_and_paged(client, bank):

@@ -61,6 +61,16 @@ def test_AU3_rules_can_be_left_out_and_replaced_as_a_whole(client, past, home):
     assert client.get("/api/rules").json()["rules"][-1]["pattern"] == "make part1 *", "nothing was written"
 
 
+def test_PE7_a_rule_to_be_added_is_tried_where_it_would_be_written(client, past, home):
+    home.config.write_text('{"agents": {"runtime": {"permission": {"rules": ['
+                           '{"domain": "bash", "pattern": "make *", "decision": "deny"}]}}}}')  # fmt: skip
+    allow = {"domain": "bash", "pattern": "make part0 *", "decision": "allow"}
+    tried = simulated(client, add=[allow])["result"]
+    assert {group["change"]["after"] for group in tried["groups"]} == {"deny"}, "an allow goes above the denies"
+    client.post("/api/rules", allow)
+    assert simulated(client)["result"] == tried
+
+
 def test_AU3_only_a_session_or_only_the_latest(client, past, life):
     deny = [{"domain": "bash", "pattern": "*", "decision": "deny"}]
     assert simulated(client, add=deny, session=past.session)["result"]["changed"] == 30

@@ -510,7 +510,7 @@ export interface RuleTemplate {
   rules: RuleRef[];
 }
 
-/** Edits of the rules in force: own rules to leave out by their index, and rules to add behind the others. */
+/** Edits of the user's rules: those to leave out by their index, and new ones, each where `rules.add` would write it. */
 export interface SimulateRequest {
   add?: NewRule[];
   remove?: number[];

@@ -90,8 +90,11 @@ class Jobs:
 
     def cancel(self, name: str, patience: float = 2.0) -> Job:
         job = self.get(name)
+        with self._lock:
+            thread = self._threads.get(name)
         job.cancel()
-        self._threads[name].join(patience)
+        if thread is not None:
+            thread.join(patience)
         return job
 
     def close(self, patience: float = 5.0) -> None:

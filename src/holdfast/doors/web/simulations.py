@@ -10,7 +10,7 @@ from holdfast.control import folds_case, rules_in_force
 from holdfast.core.patterns import Rule
 from holdfast.core.rule_templates import TEMPLATES
 from holdfast.core.settings import RuleSetting
-from holdfast.doors.rule_changes import own_rules
+from holdfast.doors.rule_changes import own_rules, setting_of
 from holdfast.doors.web import decision_shapes as shapes
 from holdfast.doors.web.audit import simulation_data
 from holdfast.doors.web.jobs import Job
@@ -21,9 +21,10 @@ from holdfast.rule_index import RuleIndex
 from holdfast.simulator import simulate
 from holdfast.store.config_file import LoadedConfig
 from holdfast.store.config_rules import rule_problem
+from holdfast.store.config_write import rule_place, rule_value
 
 SECONDS = 300.0
-MOST_RULES = 5000
+MOST_RULES = 2000
 EDITED = "edited"
 
 
@@ -71,13 +72,21 @@ def _edited_index(records: Records, body: Mapping[str, Any]) -> RuleIndex:
     edits = [_checked(number, rule) for number, rule in enumerate(body.get("rules") or body.get("add") or ())]
     if len(own) + len(edits) > MOST_RULES:
         raise ApiError(422, "too_many_rules", f"at most {MOST_RULES} rules can be tried", most=MOST_RULES)
-    gone = set(body.get("remove") or ()) if "rules" not in body else set(range(len(own)))
-    if gone - set(range(len(own))):
-        raise not_found("rule", str(max(gone)))
-    kept = [rule for rule in config.rules if rule.source != str(config.path) or rule.index not in gone]
-    return rules_in_force(
-        _with_templates(dataclasses.replace(config, rules=(*kept, *edits)), body), records.control.home
-    )
+    gone = set(body.get("remove") or ())
+    if unknown := gone - set(range(len(own))):
+        raise not_found("rule", str(max(unknown)))
+    edited = edits if "rules" in body else _with_added([rule for rule in own if rule.index not in gone], edits)
+    inline = [rule for rule in config.rules if rule.source != str(config.path)]
+    changed = dataclasses.replace(config, rules=(*edited, *inline))
+    return rules_in_force(_with_templates(changed, body), records.control.home)
+
+
+def _with_added(rules: list[Rule], added: list[Rule]) -> list[Rule]:
+    """Each new rule where it would be written: an allow above the denies (PE7)."""
+    for rule in added:
+        plain = [rule_value(setting_of(one)) for one in rules]
+        rules.insert(rule_place(plain, rule_value(setting_of(rule))), rule)
+    return rules
 
 
 def _checked(number: int, body: Mapping[str, Any]) -> Rule:
