@@ -222,6 +222,21 @@ def test_a_file_with_our_token_is_private_while_it_holds_it(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
+def test_HO1_a_linked_settings_file_stays_a_link_and_the_token_in_it_is_mentioned(tmp_path):
+    spec = spec_of(tmp_path)
+    path = put(tmp_path, "claude-code")
+    shared = tmp_path / "dotfiles" / "claude.json"
+    shared.parent.mkdir()
+    path.rename(shared)
+    path.symlink_to(shared)
+    done = attach("claude-code", spec, at=1.0)
+    assert path.is_symlink()
+    assert any(str(shared) in remark for remark in done.remarks)
+    detach("claude-code", spec)
+    assert path.is_symlink()
+    assert shared.read_text() == THEIRS["claude-code"]
+
+
 def test_PE10_no_agent_may_read_or_change_a_file_with_our_token(tmp_path):
     from holdfast.control import Control
     from holdfast.policies.hard_limits import HardLimitsPolicy

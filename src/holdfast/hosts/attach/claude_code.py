@@ -6,6 +6,7 @@ SessionStart and cannot start a daemon that is gone; the command hooks at Sessio
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,11 @@ class ClaudeCodeInstaller:
         return (Path(moved) if moved else spec.user_home) / ".claude.json"
 
     def remarks(self, spec: Spec) -> Sequence[str]:
-        said = [f"{self.settings(spec)} now holds a token, so only you can read it."]
+        settings = self.settings(spec)
+        said = [f"{settings} now holds a token, so only you can read it."]
+        real = os.path.realpath(settings)
+        if real != os.path.abspath(settings):
+            said.append(f"It is a link to {real}: keep the token out of whatever that folder is shared with.")
         if spec.scope == "project":
             said.append("Claude Code asks once whether it may start the MCP server of a project.")
         return said
