@@ -6,7 +6,6 @@ SessionStart and cannot start a daemon that is gone; the command hooks at Sessio
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -61,8 +60,8 @@ class ClaudeCodeInstaller:
     def remarks(self, spec: Spec) -> Sequence[str]:
         settings = self.settings(spec)
         said = [f"{settings} now holds a token, so only you can read it."]
-        real = os.path.realpath(settings)
-        if real != os.path.abspath(settings):
+        if settings.is_symlink():
+            real = settings.resolve()
             said.append(f"It is a link to {real}: keep the token out of whatever that folder is shared with.")
         if spec.scope == "project":
             said.append("Claude Code asks once whether it may start the MCP server of a project.")
