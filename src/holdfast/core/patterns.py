@@ -20,7 +20,7 @@ from holdfast.core.verdict import Decision, RuleRef
 
 REGEX_PREFIX = "regex:"
 _PATH_SCHEMES: frozenset[Scheme] = frozenset({"vault", "fs", "url", "mcp"})
-_SCHEMES_OF: dict[Domain, tuple[Scheme, ...]] = {
+SCHEMES_OF: dict[Domain, tuple[Scheme, ...]] = {
     "read": ("vault", "fs"),
     "edit": ("vault", "fs"),
     "bash": ("shell",),
@@ -123,12 +123,12 @@ def expressions(rule: Rule, *, fold_case: bool = False) -> tuple[str, ...]:
         body = normal(rule.pattern)[len(REGEX_PREFIX) :]
         return (f"(?i:{body})" if fold_case else f"(?:{body})",)
     scheme, value = split_scheme(folded(rule.pattern, fold_case))
-    if scheme is not None and scheme not in _SCHEMES_OF[rule.domain]:
-        allowed = ", ".join(f"{name}:" for name in _SCHEMES_OF[rule.domain])
+    if scheme is not None and scheme not in SCHEMES_OF[rule.domain]:
+        allowed = ", ".join(f"{name}:" for name in SCHEMES_OF[rule.domain])
         raise PatternError(
             f"pattern {rule.pattern!r} can never match: targets of domain {rule.domain!r} begin with {allowed}"
         )
-    schemes = (scheme,) if scheme is not None else _SCHEMES_OF[rule.domain]
+    schemes = (scheme,) if scheme is not None else SCHEMES_OF[rule.domain]
     return tuple(f"(?s:{name}:{_value_expression(value, name, scheme is not None)})" for name in schemes)
 
 
@@ -139,7 +139,7 @@ def file_globs(rule: Rule, *, fold_case: bool = False) -> dict[Scheme, str]:
     scheme, value = split_scheme(folded(rule.pattern, fold_case))
     if scheme is None and value in ("*", "**"):
         return {}
-    schemes = (scheme,) if scheme is not None else _SCHEMES_OF[rule.domain]
+    schemes = (scheme,) if scheme is not None else SCHEMES_OF[rule.domain]
     return {name: _absolute(value, scheme is not None) for name in schemes}
 
 

@@ -67,7 +67,7 @@ class AuditRows:
         self._rows: list[Row] = []
         self._position = 0
         self._owners: dict[str, tuple[str, str]] = {}
-        self._texts: OrderedDict[str, tuple[int, set[int]]] = OrderedDict()
+        self._texts: OrderedDict[str, tuple[int, frozenset[int]]] = OrderedDict()
 
     def rows(self) -> tuple[Sequence[Row], bool]:
         """All entries of this user, oldest first, and whether that is everything."""
@@ -134,17 +134,18 @@ class AuditRows:
     def _holding(self, needle: str) -> tuple[set[int], bool]:
         """Positions of the entries that hold a text; a search that goes on begins where the last one ended."""
         with self._lock:
-            position, found = self._texts.pop(needle, (0, set()))
+            position, known = self._texts.pop(needle, (0, frozenset()))
+        found = set(known)
         end = time.monotonic() + _TEXT_SECONDS
         complete = True
         while page := self._store.audit_since(position, _PAGE):
-            found = found | {place for place, entry in page if any(needle in text.casefold() for text in _words(entry))}
+            found.update(place for place, entry in page if any(needle in text.casefold() for text in _words(entry)))
             position = page[-1][0]
             if len(page) == _PAGE and time.monotonic() > end:
                 complete = False
                 break
         with self._lock:
-            self._texts[needle] = (position, found)
+            self._texts[needle] = (position, frozenset(found))
             while len(self._texts) > _MOST_TEXTS:
                 self._texts.popitem(last=False)
         return found, complete

@@ -5,6 +5,7 @@ A change is written as `holdfast rules` writes it: comments stay, and nothing is
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
 from holdfast.core.events import ToolCall
@@ -68,11 +69,11 @@ class SwitchBody(TypedDict):
 def list_rules(call: Call) -> Answer:
     """The rules in force in their order; the last one that matches decides."""
     records = call.server.records
-    config = records.control.config
-    rules = records.control.in_force().index.rules
+    config, index = records.control.config, records.control.in_force().index
+    rules = index.rules
     built_in = sum(1 for rule in rules if rule.source == "built-in")
     everything, domain = bool(call.query["all"]), call.query["domain"]
-    shadowed = shadows(records.control.in_force().index, first=0 if everything else built_in)
+    shadowed = shadows(index, first=0 if everything else built_in)
     now = records.control.clock()
     shown = [
         _row(order, rule, config, shadowed.get(order), now)
@@ -169,20 +170,19 @@ def test(call: Call) -> Answer:
     }
 
 
-def _asked(body: Any, examine: Any, cwd: str) -> ToolCall:
+def _asked(body: Mapping[str, Any], examine: Callable[[ToolCall], ToolCall], cwd: str) -> ToolCall:
     target, tool = str(body.get("target", "")), str(body.get("tool", ""))
     if bool(tool) == bool(body.get("domain")):
         raise ValueError("ask about a domain with a target, or about a tool with its input")
     if tool:
-        call: ToolCall = examine(ToolCall("test", tool, body.get("input") or {}, cwd=cwd))
-        return call
+        return examine(ToolCall("test", tool, body.get("input") or {}, cwd=cwd))
     if not target.strip() or len(target) > LONGEST:
         raise ValueError(f"target must be a text of at most {LONGEST} characters")
     return call_about(body["domain"], target, examine, cwd)
 
 
-def _vault(records: Records, body: Any) -> str:
-    """A project that the record knows, or the one this server was started in."""
+def _vault(records: Records, body: Mapping[str, Any]) -> str:
+    """The project that was named, or the one this server was started in."""
     given = str(body.get("vault") or records.vault)
     try:
         return str(find_vault(given, home=records.control.home))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
-from holdfast.core.patterns import Rule, is_regex, split_scheme
-from holdfast.core.targets import SCHEMES, Scheme, Target
+from holdfast.core.patterns import SCHEMES_OF, Rule, is_regex, split_scheme
+from holdfast.core.targets import Target
 from holdfast.rule_index import RuleIndex
 
 MOST_TRIED = 1000
@@ -30,8 +31,12 @@ _OPEN_ENDS = (" *", "/**")
 _STARTS = ("", "/", f"/{_SIGN}/{_SIGN}/")
 
 
-def shadows(index: RuleIndex, first: int = 0) -> dict[int, int]:
-    """The order of each rule that never decides, with the order of the rule that always wins over it."""
+@lru_cache(maxsize=4)
+def shadows(index: RuleIndex, first: int = 0) -> Mapping[int, int]:
+    """The order of each rule that never decides, with the order of the rule that always wins over it.
+
+    Rules below the place `first` are not looked at. An index never changes, so the answer is kept for the next look.
+    """
     order = {id(rule): place for place, rule in enumerate(index.rules)}
     found: dict[int, int] = {}
     for place, rule in list(enumerate(index.rules))[first:][-MOST_TRIED:]:
@@ -62,13 +67,13 @@ def _samples(rule: Rule) -> Iterator[Target]:
     if is_regex(rule) or "{" in rule.pattern or "[" in rule.pattern:
         return
     given, value = split_scheme(rule.pattern)
-    schemes: tuple[Scheme, ...] = (given,) if given is not None else SCHEMES
+    schemes = (given,) if given is not None else SCHEMES_OF[rule.domain]
     values = [value]
     while end := next((end for end in _OPEN_ENDS if values[-1].endswith(end)), ""):
         values.append(values[-1].removesuffix(end))
     for text in dict.fromkeys(_filled(value, filling) for value in values for filling in _FILLINGS):
         for scheme in schemes:
-            for start in _STARTS:
+            for start in _STARTS if rule.domain in ("read", "edit") else ("",):
                 yield Target(scheme, start + text)
 
 
