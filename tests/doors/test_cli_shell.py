@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from holdfast.doors.cli_shell import shell_group
@@ -58,3 +60,23 @@ def test_PE5_without_a_command_it_says_what_to_do() -> None:
     code, text = run()
     assert code == 2
     assert "--jsonl" in text
+
+
+def test_PE5_programs_of_the_configuration_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.jsonc").write_text(
+        '{"agents": {"runtime": {"shell": {"commands": {"mytool": {"ro": true, "opts": {"-o": "write"}}}}}}}'
+    )
+    monkeypatch.setenv("HOLDFAST_HOME", str(home))
+    code, text = run("mytool x")
+    assert (code, text.splitlines()[0]) == (0, "safe: It only reads.")
+    code, text = run("--jsonl", stdin=b'{"command": "mytool -o out x", "cwd": "/w"}\n')
+    assert code == 0
+    assert json.loads(text)["effects"][0]["target"] == "/w/out"
+
+
+def test_PE5_a_command_beside_lines_is_refused() -> None:
+    code, text = run("--jsonl", "ls")
+    assert code == 2
+    assert "not both" in text

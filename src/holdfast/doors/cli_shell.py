@@ -8,8 +8,9 @@ from typing import Any, TextIO
 
 import click
 
+from holdfast.doors.context import Context, pass_context
+from holdfast.shell import CommandTable, default_table, read_command
 from holdfast.shell import explain as in_words
-from holdfast.shell import read_command
 
 
 @click.group("shell")
@@ -28,24 +29,35 @@ def shell_group() -> None:
     is_flag=True,
     help='Read lines {"command": ..., "cwd": ...} from standard input and answer each with one line.',
 )
-def explain_command(command: str | None, cwd: str | None, home: str | None, as_json: bool, lines: bool) -> None:
-    """Say what COMMAND would read, write, run, reach and destroy. Nothing is run."""
+@pass_context
+def explain_command(
+    context: Context, command: str | None, cwd: str | None, home: str | None, as_json: bool, lines: bool
+) -> None:
+    """Say what COMMAND would read, write, run, reach and destroy. Nothing is run.
+
+    Write COMMAND in quotes. Programs that shell.commands in the configuration describes are known.
+    """
+    if lines and command is not None:
+        raise click.UsageError("Give a command, or --jsonl and lines on standard input, not both.")
+    table = default_table().extended(context.config.settings.runtime.shell.commands)
     if lines:
-        answer_lines(sys.stdin.buffer, sys.stdout, cwd, home)
+        answer_lines(sys.stdin.buffer, sys.stdout, cwd, home, table)
         return
     if command is None:
         raise click.UsageError("Give a command in quotes, or use --jsonl and write lines to standard input.")
-    reading = read_command(command, cwd=cwd, home=home)
+    reading = read_command(command, cwd=cwd, home=home, table=table)
     click.echo(json.dumps(reading.to_dict(), ensure_ascii=False, indent=2) if as_json else in_words(reading))
 
 
-def answer_lines(source: Any, sink: TextIO, cwd: str | None, home: str | None) -> None:
+def answer_lines(
+    source: Any, sink: TextIO, cwd: str | None, home: str | None, table: CommandTable | None = None
+) -> None:
     """One answer a line, flushed at once; a bad line gives an error line and the rest go on."""
     for number, raw in enumerate(source, start=1):
         if not raw.strip():
             continue
         try:
-            answer = _answer(raw, cwd, home)
+            answer = _answer(raw, cwd, home, table)
         except ValueError as error:
             answer = {"error": f"line {number}: {error}", "line": number}
         # Surrogates cannot be written as UTF-8, and "\u2028" is no line end: ASCII escapes are always safe.
@@ -53,7 +65,7 @@ def answer_lines(source: Any, sink: TextIO, cwd: str | None, home: str | None) -
         sink.flush()
 
 
-def _answer(raw: bytes, cwd: str | None, home: str | None) -> dict[str, Any]:
+def _answer(raw: bytes, cwd: str | None, home: str | None, table: CommandTable | None) -> dict[str, Any]:
     try:
         given = json.loads(raw)
     except ValueError as error:
@@ -68,4 +80,4 @@ def _answer(raw: bytes, cwd: str | None, home: str | None) -> dict[str, Any]:
     where = given.get("home", home)
     if where is not None and not isinstance(where, str):
         raise ValueError(f'"home" must be a text, got {where!r}')
-    return read_command(given["command"], cwd=place, home=where).to_dict()
+    return read_command(given["command"], cwd=place, home=where, table=table).to_dict()

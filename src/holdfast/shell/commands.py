@@ -22,9 +22,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from holdfast.shell.lazy import Lazy
+from holdfast.shell.reading import EffectKind
 
 Spec = Mapping[str, Any]
 
@@ -105,8 +106,13 @@ class CommandTable:
         entries: dict[str, Spec] = dict(self._entries)
         for names, spec in additions.items():
             check_entry(names, spec)
+            if "extends" in spec and spec["extends"] not in entries:
+                raise TableError(
+                    f"shell.commands.{names}.extends: {spec['extends']!r} is not a program that is known; "
+                    "name one of the table, such as 'git', or an entry above this one"
+                )
             for name in names.split("|"):
-                base = entries.get(spec.get("extends", ""), {}) if isinstance(spec, Mapping) else {}
+                base = entries.get(spec.get("extends", ""), {})
                 entries[name.strip()] = {**base, **spec}
         return CommandTable(entries)
 
@@ -120,11 +126,17 @@ def check_entry(name: str, spec: object) -> None:
             raise TableError(f"{place}: unknown key {key!r}; use one of {', '.join(sorted(_KEYS))}")
         if key == "risk" and value not in ("safe", "caution", "dangerous"):
             raise TableError(f"{place}.risk must be safe, caution or dangerous, got {value!r}")
-        if key in ("sub",):
+        if key in ("ro", "recursive", "stop", "only") and not isinstance(value, bool):
+            raise TableError(f"{place}.{key} must be true or false, got {value!r}")
+        if key == "sub":
             if not isinstance(value, Mapping):
                 raise TableError(f"{place}.sub must be a table of subcommands, got {value!r}")
             for sub, inner in value.items():
                 check_entry(f"{name}.sub.{sub}", inner)
+        if key == "default":
+            check_entry(f"{name}.default", value)
+        if key == "fx":
+            _check_effects(place, value)
         if key == "pos":
             roles = [value] if isinstance(value, str) else value
             if not isinstance(roles, (list, tuple)) or not all(_is_role(role) for role in roles):
@@ -137,6 +149,32 @@ def check_entry(name: str, spec: object) -> None:
             for pair in value:
                 if not (isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], str)):
                     raise TableError(f"{place}.when must hold [condition, changes] pairs, got {pair!r}")
+                _check_condition(f"{place}.when", pair[0])
+                check_entry(f"{name}.when", pair[1])
+        if key == "dry":
+            _check_condition(f"{place}.dry", value)
+
+
+def _check_effects(place: str, value: object) -> None:
+    if not isinstance(value, (list, tuple)):
+        raise TableError(f"{place}.fx must be a list of effects, got {value!r}")
+    for effect in value:
+        if not isinstance(effect, str) or effect.partition(":")[0] not in get_args(EffectKind):
+            known = ", ".join(get_args(EffectKind))
+            raise TableError(
+                f"{place}.fx: {effect!r} is no effect; use one of {known}, with ':' and a detail behind it"
+            )
+
+
+def _check_condition(place: str, condition: object) -> None:
+    from holdfast.shell.options import Arguments, holds  # noqa: PLC0415 - only the entries of users are checked
+
+    if not isinstance(condition, str):
+        raise TableError(f"{place}: a condition is a text such as '-f|--force !--dry-run', got {condition!r}")
+    try:
+        holds(condition, Arguments())
+    except re.error as error:
+        raise TableError(f"{place}: the pattern in {condition!r} is not right: {error}") from None
 
 
 def is_known_key(key: str) -> bool:

@@ -26,6 +26,10 @@ def read_command(
 
     Longer or deeper commands than are followed are answered as unknown, so every call ends soon.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"a command is text, got {type(text).__name__}; decode it first")
+    cwd = None if cwd is None else str(cwd)  # a path object is as good
+    home = None if home is None else str(home)
     record = Record()
     if len(text) > MAX_LENGTH:
         record.cannot_know(f"it is longer than {MAX_LENGTH} characters")
@@ -35,6 +39,9 @@ def read_command(
     walker = Walker(table if table is not None else default_table(), record)
     try:
         clean = text.replace("\r\n", "\n")
+        if "\0" in clean:
+            record.cannot_know("it holds a NUL, which some shells drop and others stop at")
+            clean = clean.replace("\0", "")
         if not text.isascii() and (hidden := unseen_characters(text)):
             record.finding("dangerous", "hides", how=hidden)
         try:

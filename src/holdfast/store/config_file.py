@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.core.decode import Path, Problem, decode, encode
 from holdfast.core.patterns import Rule
-from holdfast.core.setting_keys import RULES, leaves
+from holdfast.core.setting_keys import RULES, RUNTIME, leaves
 from holdfast.core.settings import DEFAULTS, Settings
 from holdfast.store.config_layers import (
     Layer,
@@ -25,6 +25,8 @@ from holdfast.store.config_layers import (
 )
 from holdfast.store.config_problems import ConfigError, ConfigProblem
 from holdfast.store.config_rules import rule_problem
+
+COMMANDS: Path = (*RUNTIME, "shell", "commands")
 
 __all__ = ["ConfigError", "ConfigProblem", "Inline", "LoadedConfig", "Origin", "load_config", "load_text"]
 
@@ -90,6 +92,7 @@ def _combine(path: FilePath, layers: Sequence[Layer]) -> LoadedConfig:
         if decoded is not None:
             settings = decoded
             problems += _rule_problems(layer, decoded)
+            problems += _command_problems(layer, decoded)
             rules += _rules(layer, decoded)
     if not problems and len(layers) > 1:
         merged, found = decode(Settings, merge(layers))
@@ -104,6 +107,21 @@ def _rule_problems(layer: Layer, settings: Settings) -> Iterator[ConfigProblem]:
     for index, rule in enumerate(settings.runtime.permission.rules):
         if said := rule_problem(rule):
             yield layer.problem(Problem((*RULES, index, "pattern"), said))
+
+
+def _command_problems(layer: Layer, settings: Settings) -> Iterator[ConfigProblem]:
+    """A wrong entry for a program would only show when the first command is judged; it is told here."""
+    commands = settings.runtime.shell.commands
+    if not commands:
+        return
+    from holdfast.shell import TableError, default_table  # noqa: PLC0415 - few configurations name programs
+
+    table = default_table()
+    for name, entry in commands.items():
+        try:
+            table = table.extended({name: entry})
+        except TableError as error:
+            yield layer.problem(Problem((*COMMANDS, name), str(error)))
 
 
 def _rules(layer: Layer, settings: Settings) -> Iterator[Rule]:
