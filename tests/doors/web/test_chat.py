@@ -184,6 +184,8 @@ def test_MO1_switching_by_hand_answers_the_question_of_the_configuration(server,
     talk = Talk(client)
     talk.say("write a file x.txt with y")
     approval = talk.asked()
+    unconfirmed = talk.post("mode", {"mode": "full_access", "confirmed": False})
+    assert unconfirmed.json()["error"]["code"] == "confirm_full_access", "the question is not answered by the way"
     assert talk.post("mode", {"mode": "agent", "confirmed": False}).json()["mode"] == "agent"
     assert talk.client.get(f"/api/approvals/{approval['id']}").json()["answer"] == "deny"
     talk.done()

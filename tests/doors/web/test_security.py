@@ -137,6 +137,7 @@ TRAVERSALS = [
     "%2e%2e/%2e%2e/etc/passwd",
     "....//etc/passwd",
     "%00",
+    "%ff%fe",
     "..\\x",
 ]
 

@@ -1,6 +1,7 @@
 """PE10: no agent gets at the page: not its port, its files, its process, nor the command that would start another."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,8 @@ COMMANDS = [
     "sqlite3 {home}/data/holdfast.db 'select * from notes'",
     "rm -rf {home}/run/page",
     "kill {pid}",
+    "cp ~/.mozilla/firefox/x.default/cookies.sqlite .",
+    "strings '{user}/.config/chromium/Default/Local Storage/leveldb/000003.log'",
     "holdfast serve",
     "holdfast serve --json --port 9999",
     "python -m holdfast serve",
@@ -49,7 +52,7 @@ def test_PE10_commands_that_would_reach_the_page(control, vault, mode):
     control.store.update_session("s1", control.store.session("s1").version, mode=mode)
     build = EventBuilder(where, cwd=str(vault))
     for text in COMMANDS:
-        command = text.format(port=PORT, home=control.home.root, pid=os.getpid())
+        command = text.format(port=PORT, home=control.home.root, pid=os.getpid(), user=Path.home())
         outcome = control.plane.handle(build.calling("bash", command=command))
         assert outcome.decision == "deny", command
         assert outcome.deciding.hard, command
@@ -62,6 +65,8 @@ def test_PE10_fetching_from_the_page_and_reading_its_files(control, vault):
         ("read", {"path": str(control.home.run / "page-open.html")}),
         ("read", {"path": str(control.home.run / "page" / str(PORT))}),
         ("read", {"path": str(control.home.database)}),
+        ("read", {"path": str(Path.home() / ".mozilla/firefox/x.default/cookies.sqlite")}),
+        ("read", {"path": str(Path.home() / ".config/google-chrome/Default/Local Storage/leveldb/000003.log")}),
         ("write", {"path": str(control.home.run / "page" / str(PORT)), "content": "1"}),
     ):
         outcome = control.plane.handle(build.calling(tool, **given))

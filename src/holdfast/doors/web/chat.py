@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, TypedDict
 
 from holdfast.core.events import ModeChanged
@@ -187,12 +188,13 @@ def mode(call: Call) -> ThreadState:
     row, wanted = _row(call), call.body["mode"]
     if row.state == "sealed":
         raise ApiError(409, "sealed", "this session is sealed; the next message starts a new one")
-    if wanted == "full_access" and row.mode != "full_access" and not call.body["confirmed"]:
+    # The same question, asked by the configuration before the first message.
+    asked = [one.id for one in control.approvals.pending(session=row.id.session) if one.policy == "modes"]
+    if wanted == "full_access" and (row.mode != "full_access" or asked) and not call.body["confirmed"]:
         raise ApiError(409, "confirm_full_access", "nothing would be asked any more in this session; confirm it")
     by = f"{control.user} ({call.device.name})"
-    for approval in control.approvals.pending(session=row.id.session):
-        if approval.policy == "modes":  # the same question, asked by the configuration
-            _settle(call, approval.id, wanted, by)
+    for approval_id in asked:
+        _settle(call, approval_id, wanted, by)
     row = _row(call)
     if row.mode != wanted:
         control.plane.handle(ModeChanged(id=control.new_id(), at=control.clock(), where=row.id, to=wanted, by=by))
@@ -255,7 +257,7 @@ def state_of(call: Call, row: Session) -> ThreadState:
         "number": row.number,
         "agentFile": row.id.agent,
         "unfinished": not busy and driver is None and isinstance(note, dict) and note.get("state") != "done",
-        "drivenElsewhere": not busy and driver is not None,
+        "drivenElsewhere": driver not in (None, os.getpid()),
         "live": live,
         "queue": queue_of(server, key),
         "approvals": [server.cards.card(approval, call.device.id) for approval in waiting],

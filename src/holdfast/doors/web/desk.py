@@ -301,6 +301,8 @@ def take_back(server: Server, row: Session, event_id: str) -> None:
 
     control = server.control
     store = control.store
+    if row.state != "active":
+        raise ApiError(409, "cannot_edit", "this session is sealed; send a new message instead")
     event = store.event(event_id)
     if event is None or event.kind != "prompt_submitted" or event.where.main() != row.id or event.where.subagent:
         raise ApiError(409, "cannot_edit", "only a message of the live session can be edited")

@@ -118,19 +118,22 @@ class Devices:
         self._store = store
         self._clock = clock
         self._lock = threading.Lock()
+        self._changing = threading.Lock()
+        """Held while store and memory are brought into step: no old reading may bring a revoked device back."""
         self._known: dict[str, Device] = {}
         self.load()
 
     def load(self) -> bool:
         """Read them anew; True when something has changed."""
-        found = {}
-        for key, body in self._store.notes(PREFIX).items():
-            device = _device(key.removeprefix(PREFIX), body)
-            if device is not None and self._clock() - device.last_seen < FORGOTTEN_AFTER:
-                found[device.id] = device
-        with self._lock:
-            changed = found != self._known
-            self._known = found
+        with self._changing:
+            found = {}
+            for key, body in self._store.notes(PREFIX).items():
+                device = _device(key.removeprefix(PREFIX), body)
+                if device is not None and self._clock() - device.last_seen < FORGOTTEN_AFTER:
+                    found[device.id] = device
+            with self._lock:
+                changed = found != self._known
+                self._known = found
         return changed
 
     def all(self) -> list[Device]:
@@ -144,7 +147,8 @@ class Devices:
             self.revoke(device.id)
         identity, secret, key = secrets.token_hex(8), secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         device = Device(identity, name[:80] or "browser", kind, now, now, _hashed(secret), _hashed(key))
-        self._keep(device)
+        with self._changing:
+            self._keep(device)
         return Admitted(device, f"{identity}.{secret}", key)
 
     def known_by(self, cookie: str, key: str) -> Device | None:
@@ -165,24 +169,28 @@ class Devices:
         return self._clock() - device.last_seen > SEEN_EVERY
 
     def seen(self, identity: str) -> None:
-        with self._lock:
-            device = self._known.get(identity)
-        if device is not None:
-            self._keep(replace(device, last_seen=self._clock()))
+        self._change(identity, last_seen=self._clock())
 
     def rename(self, identity: str, name: str) -> Device | None:
-        with self._lock:
-            device = self._known.get(identity)
-        if device is None:
-            return None
-        renamed = replace(device, name=name[:80])
-        self._keep(renamed)
-        return renamed
+        return self._change(identity, name=name[:80])
+
+    def _change(self, identity: str, **changes: Any) -> Device | None:
+        with self._changing:
+            with self._lock:
+                device = self._known.get(identity)
+            if device is None:
+                return None  # it was revoked meanwhile, and stays so
+            changed = replace(device, **changes)
+            self._keep(changed)
+            return changed
 
     def revoke(self, identity: str) -> bool:
         with self._lock:
             there = self._known.pop(identity, None) is not None
-        self._store.note(PREFIX + identity, None)
+        with self._changing:
+            self._store.note(PREFIX + identity, None)
+            with self._lock:
+                self._known.pop(identity, None)
         return there
 
     def _keep(self, device: Device) -> None:

@@ -26,7 +26,7 @@ KINDS = (
     "session_ended",
 )
 MOST_OUTPUT = 100_000
-_KEPT = 4000
+_KEPT = 300
 _NOTE_TAIL = 2000
 _TOTALS = re.compile(r"(\d+)\D{1,12}?(\d+)")
 _PATH = re.compile(r"(?:Full output: |完整输出：)(.+)")
@@ -100,6 +100,8 @@ class Items:
         return found
 
     def _calling_of(self, called: EventRecord) -> EventRecord | None:
+        if called.data.get("hooked") is False:
+            return None
         key = _call_key(called)
         with self._lock:
             known = self._callings.get(key)

@@ -156,7 +156,7 @@ def _match(wanted: Sequence[str], given: Sequence[str]) -> dict[str, str] | None
     values: dict[str, str] = {}
     for name, part in zip(wanted, given, strict=True):
         if name.startswith("{"):
-            value = unquote(part, errors="strict") if part else ""
+            value = unquote(part)
             if not value or "\x00" in value:
                 return None
             values[name[1:-1]] = value

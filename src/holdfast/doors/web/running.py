@@ -22,6 +22,7 @@ from holdfast.store.page_processes import register, unregister
 
 GRACE_SECONDS = 3
 BACKLOG = 256
+WARM_UP_AFTER = 1.0
 _TRIES = 50
 
 
@@ -97,7 +98,7 @@ async def _serve(serving: _Uvicorn, server: Server, listening: socket.socket, re
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
     ready()
-    server.desk.warm_up()
+    loop.call_later(WARM_UP_AFTER, server.desk.warm_up)
     await serving.serve(sockets=[listening])
 
 

@@ -206,7 +206,7 @@ class Watch:
     # what is told of threads
 
     def _tell_threads(self, now: float) -> None:
-        due = [name for name in self._dirty if now - self._told.get(name, 0.0) >= QUIET_SECONDS]
+        due = [name for name in list(self._dirty) if now - self._told.get(name, 0.0) >= QUIET_SECONDS]
         for name in due:
             measured = self._dirty.pop(name)
             self._told[name] = now

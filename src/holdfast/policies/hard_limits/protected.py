@@ -41,6 +41,16 @@ HOST_FOLDERS: tuple[str, ...] = (
     "/**/.claude", "/**/.codex", "/**/.gemini", "/**/.opencode", "/**/.config/opencode", "/**/.config",
 )  # fmt: skip
 
+# Where browsers keep what lets the user into Holdfast's page: cookies and the storage of origins, in the user's home.
+BROWSER_PROFILES: tuple[str, ...] = (
+    ".mozilla/firefox", "snap/firefox/common/.mozilla/firefox", ".var/app/org.mozilla.firefox/.mozilla/firefox",
+    ".config/google-chrome", ".config/google-chrome-beta", ".config/chromium", "snap/chromium/common/chromium",
+    ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".config/opera",
+    "Library/Application Support/Firefox", "Library/Application Support/Google/Chrome",
+    "Library/Application Support/Chromium", "Library/Application Support/BraveSoftware",
+    "Library/Application Support/Microsoft Edge", "Library/Safari", "Library/Cookies",
+)  # fmt: skip
+
 # Of Holdfast's own commands an agent may run these; every other one is for people.
 HARMLESS_COMMANDS: tuple[str, ...] = (
     "--help", "-h", "--version", "version", "help", "status", "search", "why", "doctor", "explain",
@@ -123,12 +133,14 @@ def standard_protection(
     """What is guarded on every machine. `home` is Holdfast's home, `further` more paths that may not be changed
     (the installed program, a host's settings in an unusual place), `secrets` files that hold our token."""
     home = home.rstrip("/") or "/"
+    user_home = user_home.rstrip("/") or "/"
     return Protected(
-        user_home=user_home.rstrip("/") or "/",
+        user_home=user_home,
         never_changed=(glob_of(home) + "/**", *HOST_SETTINGS, *further),
         never_read=tuple(glob_of(f"{home}/{name}") for name in ("run", "credentials", "data"))
         + tuple(glob_of(f"{home}/{name}") + "/**" for name in ("run", "data"))
         + (glob_of(f"{home}/credentials") + "*",)
+        + tuple(glob_of(f"{user_home}/{name}") + "/**" for name in BROWSER_PROFILES)
         + tuple(map(glob_of, secrets)),
         never_deleted=HOST_FOLDERS,
         always_readable=(glob_of(f"{home}/data/outputs") + "/**",),

@@ -22,8 +22,9 @@ CHANGES_GUARD = Phrase(
 )
 READS_SECRET = Phrase(
     "hard_limits.reads_secret",
-    "{path} belongs to Holdfast itself (its token, keys or records); no call may read it.",
-    "{path} 属于 Holdfast 自身（令牌、密钥或记录），任何调用都不得读取。",
+    "{path} belongs to Holdfast itself (its token, keys or records) or holds what lets a browser into its page; no "
+    "call may read it.",
+    "{path} 属于 Holdfast 自身（令牌、密钥或记录），或保存着浏览器进入其页面的凭据，任何调用都不得读取。",
 )
 RUNS_GUARD = Phrase(
     "hard_limits.runs_guard",
