@@ -178,7 +178,7 @@ def test_UI3_commands(place):
         screen.enter("write a file made.txt with some text")
         screen.wait_for("Wrote")
         screen.enter("/undo")
-        screen.wait_for("undone: ")
+        screen.wait_for("Undid write: ")
         assert not (place / "vault" / "made.txt").exists()
         screen.enter("/dance")
         screen.wait_for("no command /dance")

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.memory import BLOCK_TOKENS, MemoryFacts, anchor_block, focus_of
+from holdfast.core.memory import BLOCK_TOKENS, Focus, MemoryFacts, anchor_block, focus_of
 from holdfast.core.tokens import estimate
+from holdfast.store.memory_layout import TEMPLATES
 from holdfast.testing.builders import session_id
 from policies.gated_vault import FILES, GatedVault
 
@@ -163,6 +164,13 @@ def test_MB8_the_block_never_loses_a_path_and_stays_short(goal, progress, remain
     assert estimate(block) <= BLOCK_TOKENS
     assert block.startswith("<memory-bank-anchors>")
     assert block.endswith("</memory-bank-anchors>")
+
+
+def test_MB8_a_focus_that_nobody_has_filled_in_says_nothing():
+    for files in TEMPLATES.values():
+        assert focus_of(files["MEMORY.md"]) == Focus()
+    half = TEMPLATES["en"]["MEMORY.md"].replace("- In progress:", "- In progress: tests")
+    assert focus_of(half) == Focus(progress="tests")
 
 
 def test_MB8_focus_is_read_in_both_languages():

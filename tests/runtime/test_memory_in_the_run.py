@@ -2,6 +2,7 @@
 
 from holdfast.runtime.memory_tools import memory_tools
 from holdfast.runtime.tools import all_tools
+from holdfast.store.config_file import Inline
 from holdfast.store.memory_layout import lay_out
 from holdfast.testing.chat_completions_server import ChatCompletionsServer
 from holdfast.testing.model_request import ToolUse
@@ -112,3 +113,18 @@ def test_MB10_the_reader_clears_the_gates_of_whoever_called_it(tmp_path):
                 assert (stage.vault / "src" / "auth" / "login.ts").exists()
 
         play(whole)
+
+
+def test_MB6_a_newcomer_can_try_it_with_the_offline_model(tmp_path):
+    async def whole():
+        stage = Stage(tmp_path, Inline(environ={}), tools=lambda: (*all_tools("desktop"), *memory_tools(stage.control)))
+        prepared(stage)
+        async with stage:
+            kept = stage.vault / "memory-bank" / "details" / "learnings" / "remembered.md"
+            await stage.conversation.send("remember that the parser is done")
+            assert "+- the parser is done" in stage.last("tool_done").display["diff"]
+            assert not kept.exists()
+            assert (await stage.conversation.send("mb:write")).text == "All right."
+            assert kept.read_text() == "- the parser is done\n"
+
+    play(whole)

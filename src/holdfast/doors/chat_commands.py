@@ -70,14 +70,15 @@ async def _agent(app: ChatApp, argument: str) -> None:
     from holdfast.store.agent_files import load_agents
 
     engine = await app.engine()
-    files = load_agents(engine.control.home.agents)
-    names = ", ".join(files.agents) or "-"
+    files_in = engine.control.home.agents
+    files = load_agents(files_in)
+    names = ", ".join(files.agents)
     if argument and argument != "default" and argument not in files.agents:
         app.view.say(f"no agent {visible(argument, 40)!r}", "red")
     elif argument:
         engine.conversation.setup.agent = "" if argument == "default" else argument
     current = engine.conversation.setup.agent or engine.control.settings.runtime.agent.id or "default"
-    app.say(say.AGENT_NOW(name=current, names=names))
+    app.say(say.AGENT_NOW(name=current, names=names) if names else say.NO_AGENTS(folder=files_in))
     for problem in files.problems:
         app.view.say(str(problem), "yellow")
 

@@ -55,7 +55,7 @@ NO_SUCH_COMMAND = Phrase(
 )
 NOTHING_TO_RESUME = Phrase("chat.nothing_to_resume", "nothing to resume in this thread", "本线程没有可继续的运行")
 NOTHING_TO_UNDO = Phrase("chat.nothing_to_undo", "nothing to undo in this thread", "本线程没有可撤销的更改")
-UNDONE = Phrase("chat.undone", "undone: {what}", "已撤销：{what}")
+UNDONE = Phrase("chat.undone", "{what}", "已撤销：{what}")
 MODEL_NOW = Phrase(
     "chat.model_now",
     "model: {name} at {url}, window {window}, key {key}",
@@ -74,6 +74,11 @@ MODEL_HOW = Phrase(
     '"keyEnv" in {config}. docs/how-to/models.md has examples for each provider.',
     '本次对话换模型：/model 名称。长期设置：在 {config} 中设置 "model"，并在 "models" 下写明 "baseUrl" 与 "keyEnv"。'
     "各提供商示例见 docs/how-to/models.md。",
+)
+NO_AGENTS = Phrase(
+    "chat.no_agents",
+    "agent: default; you have written none yet: put NAME.md with a prompt into {folder}",
+    "智能体：默认；你还没有编写自己的：把含提示词的 名称.md 放入 {folder}",
 )
 AGENT_NOW = Phrase("chat.agent_now", "agent: {name}; there are: {names}", "智能体：{name}；可选：{names}")
 MODE_NOW = Phrase(

@@ -46,6 +46,8 @@ def init(context: Context, language: str | None, as_json: bool) -> None:
     done = lay_out(context.vault(), "zh" if chosen == "zh" else "en")
     text = [f"taken over  {old} -> {new}" for old, new in done.taken_over]
     text += [f"made        {name}" for name in done.made] + [f"kept        {name}" for name in done.kept]
+    if "MEMORY.md" in done.made:
+        text.append("next: say under Current Focus in memory-bank/MEMORY.md what you are after")
     emit({"made": done.made, "kept": done.kept, "takenOver": done.taken_over}, text, as_json)
 
 
@@ -124,7 +126,7 @@ def propose(
     where = SessionId(SessionKey("local", "command-line", "command-line"), "command-line")
     made = bank.propose(where, str(context.vault()), path=path, edit=Edit.of(change), why=why)
     diff = bank.diff(made)
-    emit({**made.to_dict(), "diff": diff}, [diff.rstrip(), f"holdfast memory apply {made.id[:12]}"], as_json)
+    emit({**made.to_dict(), "diff": diff}, [diff.rstrip(), f"write it: holdfast memory apply {made.id[:12]}"], as_json)
 
 
 @memory_group.command()
@@ -143,7 +145,8 @@ def apply(context: Context, proposal: str, skip: bool, undo: bool, as_json: bool
         done = bank.skip(found.id, by="local")
     else:
         done = bank.apply(found.id, by="local")
-    emit(done.to_dict(), f"{done.status}: {done.path}", as_json)
+    back = f"; take it back: holdfast memory undo {done.id[:12]}" if done.status == "applied" else ""
+    emit(done.to_dict(), f"{done.status}: {done.path}{back}", as_json)
 
 
 @memory_group.command()

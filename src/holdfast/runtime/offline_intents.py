@@ -15,7 +15,7 @@ from holdfast.runtime.offline_phrases import PATTERNS
 
 IntentKind = Literal[
     "read", "list", "glob", "search", "write", "replace", "delete", "move", "command", "tests", "fetch", "web_search",
-    "plan", "summarise", "delegate", "watch", "help", "thanks", "unknown",
+    "plan", "summarise", "delegate", "watch", "remember", "settled", "help", "thanks", "unknown",
 ]  # fmt: skip
 
 _TABLE = tuple((cast(IntentKind, kind), re.compile(pattern, re.IGNORECASE | re.DOTALL)) for kind, pattern in PATTERNS)

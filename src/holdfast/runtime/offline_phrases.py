@@ -23,6 +23,9 @@ _COLON = r"\s*[:：]?\s*"
 
 PATTERNS: tuple[tuple[str, str], ...] = (
     ("command", r"(?:\$|!)\s*(?P<text>\S.*)"),
+    ("settled", r"mb:(?:write|no)\b.*|yes|no|skip|写入?|确认|不用|跳过"),
+    ("remember", rf"remember(?:\s+that|\s*[:：])?\s+{_REST}"),
+    ("remember", rf"(?:记住|记下|记一下){_COLON}{_REST}"),
     ("help", r"(?:help|what can you do|who are you|what are you|hi|hello|hey)(?:\W.*)?"),
     ("help", r"(?:帮助|你能做什么|你会什么|你是谁|你好).*"),
     ("thanks", r"(?:thanks|thank you|ok|okay|good|great|well done)(?:\s+(?:you|a lot|very much))?"),

@@ -14,6 +14,7 @@ the real tools, under the same permissions as any model. Try:
 - `write a file notes.txt with some text`, `replace old with new in notes.txt`, `rename a.txt to b.txt`, `delete a.txt`
 - run `git status`, `run the tests`, `fetch https://example.com`
 - `summarise this folder`, `make a plan to ...`, `ask a sub-agent to read README.md`
+- `remember that the parser is done` (a proposal for the memory bank, which you confirm with `mb:write`)
 - several at once: `read a.txt then list files`
 
 For a real model set `model` in your configuration; `/model` shows how.""",
@@ -25,6 +26,7 @@ For a real model set `model` in your configuration; `/model` shows how.""",
 - `创建文件 notes.txt 内容为 一些文字`、`把 notes.txt 里的 旧 改成 新`、`把 a.txt 重命名为 b.txt`、`删除 a.txt`
 - 运行 `git status`、`运行测试`、`抓取 https://example.com`
 - `总结这个文件夹`、`制定一个计划`、`让子代理读取 README.md`
+- `记住 解析器已完成`（向 memory-bank 提议，由你以 `mb:write` 确认）
 - 一次多件：`读取 a.txt，然后列出文件`
 
 要用真正的模型，请在配置中设置 `model`；`/model` 会告诉你怎么做。""",
@@ -37,6 +39,13 @@ UNKNOWN = Phrase(
     "我是 Holdfast 的离线模型，没有听懂。我只认识简单的请求，例如 `读取 README.md`、`搜索 你好`、运行 `git status`、"
     "`总结这个文件夹`；输入 `帮助` 查看全部。`/model` 会告诉你如何使用真正的模型。",
 )
+REMEMBERED = Phrase(
+    "offline.remembered",
+    "I proposed that for the memory bank. `mb:write` writes it, `mb:no` leaves it.",
+    "已向 memory-bank 提议。`mb:write` 写入，`mb:no` 放弃。",
+)
+BECAUSE_ASKED = Phrase("offline.because_asked", "The user asked to remember it.", "用户要求记住。")
+SETTLED = Phrase("offline.settled", "All right.", "好的。")
 WELCOME = Phrase("offline.welcome", "You are welcome.", "不客气。")
 NO_TOOL = Phrase(
     "offline.no_tool",
@@ -53,7 +62,7 @@ READ = Phrase(
 EMPTY_FILE = Phrase("offline.empty_file", "`{path}` is empty.", "`{path}` 是空的。")
 LISTED = Phrase("offline.listed", "{count} entries in {where}:\n\n{excerpt}", "{where} 中有 {count} 项：\n\n{excerpt}")
 FOUND = Phrase(
-    "offline.found", "`{text}`: {count} lines found.\n\n{excerpt}", "`{text}`：找到 {count} 行。\n\n{excerpt}"
+    "offline.found", "Lines with `{text}`: {count}.\n\n{excerpt}", "`{text}`：找到 {count} 行。\n\n{excerpt}"
 )
 NOT_FOUND = Phrase("offline.not_found", "`{text}` was not found.", "没有找到 `{text}`。")
 WROTE = Phrase("offline.wrote", "Wrote `{path}`.", "已写入 `{path}`。")
@@ -74,8 +83,7 @@ NO_TESTS = Phrase(
 FETCHED = Phrase("offline.fetched", "`{url}` says:\n\n{excerpt}", "`{url}` 的内容：\n\n{excerpt}")
 SUMMARY = Phrase(
     "offline.summary",
-    "{where} holds {count} entries: {names}.\n\n{parts}\n\n"
-    "This is an extract, not a judgement: I am the offline model.",
+    "In {where}: {count} entries, {names}.\n\n{parts}\n\nThis is an extract, not a judgement: I am the offline model.",
     "{where} 有 {count} 项：{names}。\n\n{parts}\n\n这只是摘录，不是判断：我是离线模型。",
 )
 PLAN = Phrase("offline.plan", "A plan{about}:\n\n{steps}", "计划{about}：\n\n{steps}")

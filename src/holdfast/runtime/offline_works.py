@@ -11,6 +11,7 @@ from holdfast.runtime.offline_hands import Call, Hands, Result, Work
 from holdfast.runtime.offline_intents import Intent, IntentKind
 
 MOST_LINES = 12
+REMEMBERED_IN = "details/learnings/remembered.md"
 MOST_WATCHING = 40
 """Reads of one file in a row; the loop watch speaks up long before."""
 
@@ -219,6 +220,12 @@ def _delegate(intent: Intent, hands: Hands, language: Language) -> Work:
     return _or_trouble(result, "task", language) or told
 
 
+def _remember(intent: Intent, hands: Hands, language: Language) -> Work:
+    why = say.BECAUSE_ASKED().text(language)
+    result = yield hands.call("memory_propose", path=REMEMBERED_IN, append=f"- {intent.text}", why=why)
+    return _or_trouble(result, "memory_propose", language) or say.REMEMBERED().text(language)
+
+
 def _watch(intent: Intent, hands: Hands, language: Language) -> Work:
     for _ in range(MOST_WATCHING):
         result = yield hands.call("read", path=intent.path)
@@ -233,6 +240,7 @@ WORKS: Mapping[IntentKind, Worker] = {
     "read": _read, "list": _list, "glob": _glob, "search": _search, "write": _write, "replace": _replace,
     "delete": _delete, "move": _move, "command": _command, "tests": _tests, "fetch": _fetch,
     "web_search": _web_search, "plan": _plan, "summarise": _summarise, "delegate": _delegate, "watch": _watch,
+    "remember": _remember, "settled": _said(say.SETTLED()),
     "help": _said(say.HELP()), "thanks": _said(say.WELCOME()), "unknown": _said(say.UNKNOWN()),
 }  # fmt: skip
 
