@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from holdfast.shell.calls import Caller
 
 
+_NO_OPTION = Lazy(r"[^\w#?+.:@,%=/-]")
 _LIBRARY = Lazy(r"\.(?:so|dylib|dll)(?:\.[\d.]+)?\Z")
 # Settings whose value is a command, and settings that only change what is shown.
 _NAMES_PROGRAM = Lazy(
@@ -84,6 +85,9 @@ class Roles(Engine):
     def inner(self, call: Call, role: str, fields: list[Field], before: list[Field]) -> Output:
         """A wrapper: what follows is what really runs."""
         label = call.label
+        for option in call.arguments.flags:
+            if _NO_OPTION.search(option):  # then the command may begin elsewhere
+                self.record.cannot_know(f"the option {option} of {label} is not known")
         context = call.context.through(label)
         if call.spec.get("flags") == "elevated":
             context = changed(context, elevated=True)

@@ -172,6 +172,8 @@ def source(walker: Caller, call: Call) -> Output:
 def execute(walker: Caller, call: Call) -> Output:
     """`exec cmd` is the command; `exec > file` only redirects."""
     arguments = split_arguments(call.fields, {"-a": "val"}, stop_at_first=True)
+    if any(name not in ("-a", "-c", "-l", "--") for name in arguments.flags):
+        walker.record.cannot_know("bash refuses this option of exec")
     if not arguments.positionals:
         walker.note(call)
         return Output("")
