@@ -7,7 +7,6 @@ piece, so that no request waits long.
 from __future__ import annotations
 
 import os
-import re
 import threading
 import time
 from array import array
@@ -134,7 +133,7 @@ class LineIndex:
     ) -> tuple[list[Match], int | None]:
         """Lines that hold the words, without regard to case, and the line to go on from; None at the end."""
         end = time.monotonic() + seconds
-        pattern = re.compile(re.escape(wanted.encode()), re.IGNORECASE)
+        needle = wanted.encode().lower()  # folds ASCII only, and many times quicker than an expression would
         at = self.offset(descriptor, first)
         found: list[Match] = []
         while at is not None and at < self.size:
@@ -147,24 +146,25 @@ class LineIndex:
             if not is_last and whole_lines:
                 window = window[:whole_lines]
             line = self.line_of(descriptor, at)
-            _add_matches(found, pattern, window, line, most)
+            _add_matches(found, needle, window, line, most)
             if len(found) >= most:
                 return found, found[-1].line + 1
             if is_last:
                 break
             # Inside one endless line a match may lie across two windows.
-            at += len(window) if whole_lines else max(1, len(window) - len(wanted.encode()) + 1)
+            at += len(window) if whole_lines else max(1, len(window) - len(needle) + 1)
             reached = line + window.count(b"\n")
             if time.monotonic() > end and reached > first:
                 return found, reached
         return found, None
 
 
-def _add_matches(found: list[Match], pattern: re.Pattern[bytes], window: bytes, line: int, most: int) -> None:
+def _add_matches(found: list[Match], needle: bytes, window: bytes, line: int, most: int) -> None:
     """One match a line."""
+    folded = window.lower()
     at = counted = 0
-    while len(found) < most and (hit := pattern.search(window, at)) is not None:
-        start, stop = hit.span()
+    while len(found) < most and (start := folded.find(needle, at)) >= 0:
+        stop = start + len(needle)
         line += window.count(b"\n", counted, start)
         counted = start
         if not found or found[-1].line != line:
