@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import sys
+import threading
 
 from holdfast.chain.chain import Chain
 from holdfast.control import Control
@@ -30,8 +30,9 @@ _SWITCH_SECONDS = 0.0005
 
 def work(home: Home, doors: Doors, token: str) -> int:
     """Serve until told to stop, or until the home is gone."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
     sys.setswitchinterval(_SWITCH_SECONDS)
     # It may have been started by a host's hook, and serves the others too: its own environment configures nothing.
     control = open_control(
@@ -40,23 +41,17 @@ def work(home: Home, doors: Doors, token: str) -> int:
     _make_room(control)
     gateway = gateway_for(control)
 
-    async def serve() -> None:
-        daemon = Daemon(doors, gateway.answer, token=token)
-        upkeep = asyncio.create_task(_upkeep(home, doors, control, daemon))
-        try:
-            await daemon.serve()
-        finally:
-            upkeep.cancel()
-
-    import uvloop
-
+    daemon = Daemon(doors, gateway.answer, token=token, stopping=stopping)
+    upkeep = threading.Thread(target=_upkeep, args=(home, doors, control, stopping), name="upkeep", daemon=True)
     reaper = Chain(control).reaper(on_error=lambda error: _say("reaper", error))
     index = KeepFresh(Search(control.store, control.home.data / "search"), every=_INDEX_SECONDS, budget=_INDEX_BUDGET)
     reaper.start()
     index.start()
+    upkeep.start()
     try:
-        uvloop.run(serve())
+        daemon.serve()
     finally:
+        upkeep.join(1.0)
         index.stop(1.0)
         reaper.stop(1.0)
         control.close()
@@ -67,22 +62,23 @@ def _say(part: str, error: Exception) -> None:
     print(f"{part}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
 
 
-async def _upkeep(home: Home, doors: Doors, control: Control, daemon: Daemon) -> None:
+def _upkeep(home: Home, doors: Doors, control: Control, stopping: threading.Event) -> None:
     """Questions expire though nobody waits, old outputs go (TR5), and a home that was removed has no daemon."""
     swept = 0.0
     while True:
         if not is_still_ours(home.run, doors):
-            daemon.stop()
+            stopping.set()
             return
         try:
-            await asyncio.to_thread(control.approvals.expire_due)
+            control.approvals.expire_due()
             now = control.clock()
             if now - swept > _DAY_SECONDS:
                 swept = now
-                await asyncio.to_thread(_daily, control)
+                _daily(control)
         except Exception as error:
             _say("upkeep", error)
-        await asyncio.sleep(_EXPIRE_SECONDS)
+        if stopping.wait(_EXPIRE_SECONDS):
+            return
 
 
 def _make_room(control: Control) -> None:

@@ -35,6 +35,8 @@ _NOT_YET = frozenset(("PreToolUse", "BeforeTool", "BeforeModel", "PreCompact"))
 """Hooks at which nothing new can stand in a transcript, or a request is being made."""
 _ANOTHER_FOLLOWS = frozenset(("PostToolUse", "PostToolUseFailure"))
 """In Claude Code these come just before PostToolBatch: reading twice would only be in its way."""
+_MAY_END = frozenset(("SessionEnd", "PreCompact"))
+"""Hooks that can end a turn, besides the one that says so."""
 _MOST_KNOWN = 1024
 
 
@@ -52,9 +54,18 @@ class Afterwards:
         self._read_to: dict[str, int] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, visit: Visit) -> None:
+    def __call__(self, visit: Visit) -> Callable[[], None] | None:
+        """What is left to do after this payload was answered, if anything."""
         hook = visit.payload.get("hook_event_name")
-        if hook not in _NOT_YET and not (hook in _ANOTHER_FOLLOWS and visit.host.name == "claude-code"):
+        told = hook not in _NOT_YET and not (hook in _ANOTHER_FOLLOWS and visit.host.name == "claude-code")
+        reads = told and bool(visit.address.transcript) and not visit.place.where.subagent and visit.host.name in LINES
+        if not reads and hook not in _MAY_END and visit.host.turn(visit.payload) != "ends":
+            return None
+        return lambda: self._work(visit, reads)
+
+    def _work(self, visit: Visit, reads: bool) -> None:
+        hook = visit.payload.get("hook_event_name")
+        if reads:
             self._read_on(visit)
         if hook == "SessionEnd":
             close_all_turns(self._plane.store, visit.place.where.main())
@@ -66,8 +77,6 @@ class Afterwards:
 
     def _read_on(self, visit: Visit) -> None:
         transcript = visit.address.transcript
-        if not transcript or visit.place.where.subagent or visit.host.name not in LINES:
-            return
         with self._lock:
             if transcript in self._reading:
                 return  # whoever reads it now gets to the end, or the next hook does

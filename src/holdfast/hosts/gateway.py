@@ -59,8 +59,8 @@ class GatewaySettings:
     language: Callable[[str], Language]
     memory: Callable[[str], MemoryFacts | None]
     """What a vault's memory bank looks like now."""
-    afterwards: Callable[[Visit], None] = lambda visit: None
-    """Work on a payload that nobody waits for: the transcript, the fill, the end of a turn."""
+    afterwards: Callable[[Visit], Callable[[], None] | None] = lambda visit: None
+    """Work on a payload that nobody waits for, if there is any: the transcript, the fill, the end of a turn."""
     before_run: Callable[[Place, ToolCalling, Outcome], None] = lambda place, event, outcome: None
     """Called before an allowed call runs: keeps what it is going to change."""
     after_run: Callable[[Place, ToolCalled], None] = lambda place, event: None
@@ -147,7 +147,7 @@ class Gateway:
             # It was sealed meanwhile: what comes now belongs to the next session of the thread.
             self._sessions.forget(host.name, address.session)
         answer = self._with_standing(visit, together(answers or []))
-        return replace(host.render(payload, answer), after=lambda: self._with.afterwards(visit))
+        return replace(host.render(payload, answer), after=self._with.afterwards(visit))
 
     def _settings_changed(self, host: Host, address: Address, path: str) -> Answer:
         why = self._with.settings_guard(path)
