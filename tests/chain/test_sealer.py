@@ -9,7 +9,7 @@ from holdfast.chain.breaker import Breaker
 from holdfast.chain.chain import Chain
 from holdfast.chain.minutes import MinutesModel
 from holdfast.chain.reaper import Reaper
-from holdfast.chain.sealer import FINALISE_SECONDS, Sealer
+from holdfast.chain.sealer import FINALISE_SECONDS, SILENT_TURN_SECONDS, Sealer
 from holdfast.chain.unsealing import UnsealError
 from holdfast.core.events import ContextMeasured
 from holdfast.core.verdict import Seal
@@ -192,6 +192,62 @@ def test_SC3_a_turn_that_a_dead_process_left_open_ends_with_the_next_message(sce
     assert second.id == first.id, "a turn that may be alive is not cut"
     assert list(scene.row(first.id).extra["turns"]) == ["run-2"]
     assert scene.chain.end_turn(first.id, "run-2").status == "sealed"
+
+
+def test_SC3_a_turn_that_a_dead_process_left_open_does_not_hold_a_seal_for_ever(scene):
+    where = scene.chain.begin_turn(scene.arrival("h1"), "run-1").session.id
+    scene.say(where, "go")
+    scene.chain.sealer.want(where, "threshold")
+    scene.clock.advance(SILENT_TURN_SECONDS - 10)
+    scene.chain.sealer.follow_up()
+    assert scene.row(where).state == "active", "it may be alive"
+    scene.tool(where, "bash", "a build of many hours", command="make world")
+    scene.clock.advance(SILENT_TURN_SECONDS - 10)
+    scene.chain.sealer.follow_up()
+    assert scene.row(where).state == "active", "something was heard of it since"
+    scene.clock.advance(20)
+    scene.chain.sealer.follow_up()
+    assert scene.row(where).state == "sealed"
+
+
+def test_SC3_a_silent_turn_without_a_wish_and_one_with_a_question_stay(scene):
+    idle = scene.chain.begin_turn(scene.arrival("h1"), "run-1").session.id
+    asked = scene.chain.begin_turn(scene.arrival("h2"), "run-1").session.id
+    ask(scene, asked)
+    scene.chain.sealer.want(asked, "threshold")
+    scene.clock.advance(SILENT_TURN_SECONDS * 3)
+    scene.chain.sealer.follow_up()
+    assert [scene.row(where).state for where in (idle, asked)] == ["active", "active"]
+    assert list(scene.row(idle).extra["turns"]) == ["run-1"]
+
+
+def test_SC3_who_was_overtaken_does_not_close_the_seal_of_another(scene):
+    """The first finaliser is still at work when a question opens the session again and a second seal begins."""
+    where = scene.arrive("h1").session.id
+    second_began, first_ended = threading.Event(), threading.Event()
+    others = []
+
+    def while_the_second_finalises(*_):
+        second_began.set()
+        assert first_ended.wait(20)
+        return "second"
+
+    def while_the_first_finalises(*_):
+        ask(scene, where)
+        assert scene.chain.sealer.hurry(where).status == "waits"
+        scene.control.approvals.cancel(where=where)
+        chain = Chain(scene.control, minutes=MinutesModel("cheap", while_the_second_finalises))
+        others.append(threading.Thread(target=lambda: chain.sealer.try_seal(where), daemon=True))
+        others[0].start()
+        assert second_began.wait(20)
+        return "first"
+
+    chain = Chain(scene.control, minutes=MinutesModel("cheap", while_the_first_finalises))
+    assert chain.sealer.seal_now(where, by="ada").status == "sealing"
+    assert scene.row(where).state == "sealing", "the second seal is not the first one's to end"
+    first_ended.set()
+    others[0].join(20)
+    assert scene.row(where).state == "sealed"
 
 
 def test_SC3_a_wish_whose_turn_has_ended_is_carried_out_before_the_next_message(scene):

@@ -15,13 +15,15 @@ from typing import Any, Literal, Protocol
 from holdfast.chain.breaker import Breaker
 from holdfast.chain.on_record import put_on_record
 from holdfast.chain.session_rows import Changes, change_session, existing, with_extra
-from holdfast.chain.turns import close_all_turns, open_turns
+from holdfast.chain.turns import close_all_turns, close_silent_turns, open_turns
 from holdfast.core.keys import SessionId
 from holdfast.core.messages import Message, Phrase
 from holdfast.core.verdict import SealReason
 from holdfast.store.interface import PendingApproval, Session, Store
 
 FINALISE_SECONDS = 30.0
+SILENT_TURN_SECONDS = 6 * 3600.0
+"""A turn of which nothing was heard for so long was left open by a process that is gone."""
 NOTE = "seal:"
 BY_POLICY = "policy"
 AUTOMATIC: frozenset[str] = frozenset({"threshold", "budget", "compressions"})
@@ -180,7 +182,8 @@ class Sealer:
     def _begin(self, row: Session) -> Changes | None:
         if row.state != "active" or open_turns(row) or _wanted(row) is None:
             return None
-        return {"state": "sealing", "sealing_since": self._clock()}
+        # An attempt is known by a name of its own: two of them may begin at the same tick of the clock.
+        return {"state": "sealing", "sealing_since": self._clock(), "extra": with_extra(row, sealing=self._new_id())}
 
     def hurry(self, where: SessionId) -> Sealing:
         """Somebody waits for the next session: seal a session that is sealing, without waiting for its finalising."""
@@ -230,7 +233,7 @@ class Sealer:
 
         def step(row: Session) -> Changes | None:
             nonlocal by_us
-            by_us = row.state == "sealing" and row.sealing_since == begun.sealing_since
+            by_us = _same_attempt(row, begun)
             if not by_us:
                 return None  # somebody else has sealed it, or it was unsealed since
             wish = _wanted(row) or {"id": "", "reason": "reaped", "by": BY_POLICY}
@@ -239,7 +242,9 @@ class Sealer:
                 "ended_at": now,
                 "seal_reason": str(wish["reason"]),
                 "seal_mark": mark,
-                "extra": with_extra(row, seal_wanted=None, sealed_by=str(wish["by"]), sealed_wish=wish["id"]),
+                "extra": with_extra(
+                    row, seal_wanted=None, sealing=None, sealed_by=str(wish["by"]), sealed_wish=wish["id"]
+                ),
                 **self._last_health(row),
             }
 
@@ -264,7 +269,7 @@ class Sealer:
         """A question is never cut: the session is active again, and sealed later."""
 
         def step(row: Session) -> Changes | None:
-            if row.state != "sealing" or row.sealing_since != begun.sealing_since:
+            if not _same_attempt(row, begun):
                 return None
             return {"state": "active", "sealing_since": None}
 
@@ -309,8 +314,18 @@ class Sealer:
             elif session.state == "sealed" and session.extra.get("sealed_wish") == wish:
                 self._archived(session)
             elif session.state == "active" and _wanted(session) is not None:
+                if self._turns_are_silent(session):
+                    close_silent_turns(self._store, session)
                 done.append(self.try_seal(session.id))
         return done
+
+    def _turns_are_silent(self, session: Session) -> bool:
+        """Whether the turns that hold a wanted seal have been without an event for hours; a question is no silence."""
+        turns = open_turns(session)
+        if not turns or self._clock() - max(turns.values()) <= SILENT_TURN_SECONDS:
+            return False
+        last = self._store.events(session.id.session, limit=1, newest_first=True)
+        return not last or self._clock() - last[0].at > SILENT_TURN_SECONDS
 
 
 def _note(session: str, wish: str) -> str:
@@ -324,6 +339,11 @@ def _with_wish(row: Session, wish: dict[str, Any]) -> Changes | None:
 def _wanted(session: Session) -> dict[str, Any] | None:
     wish: Any = session.extra.get("seal_wanted")
     return wish if isinstance(wish, dict) else None
+
+
+def _same_attempt(row: Session, begun: Session) -> bool:
+    """Whether the session is still in the sealing that was begun, and not in a later one."""
+    return row.state == "sealing" and row.extra.get("sealing") == begun.extra.get("sealing")
 
 
 def _seen(session: Session, warning: Message | None = None) -> Sealing:

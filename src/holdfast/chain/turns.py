@@ -51,6 +51,17 @@ def close_turn(store: Store, where: SessionId, invocation: str) -> Session:
     return change_session(store, where, f"turn {invocation!r}", step)
 
 
+def close_silent_turns(store: Store, seen: Session) -> Session:
+    """Nothing was heard of these turns for so long that their process must be gone; one that opened since stays."""
+
+    def step(session: Session) -> Changes | None:
+        if not open_turns(seen) or dict(open_turns(session)) != dict(open_turns(seen)):
+            return None
+        return {"extra": with_extra(session, **{_TURNS: None})}
+
+    return change_session(store, seen.id, "the end of silent turns", step)
+
+
 def close_all_turns(store: Store, where: SessionId) -> Session:
     """Whoever worked here is known to be gone."""
 
