@@ -55,8 +55,9 @@ class Daemon:
         self.stopping.wait()
         for crew in self._crews:
             crew.stop()
+        end = time.monotonic() + PATIENCE_AT_THE_END
         for thread in tuple(self._later):
-            thread.join(PATIENCE_AT_THE_END)
+            thread.join(max(0.0, end - time.monotonic()))
 
     def stop(self) -> None:
         self.stopping.set()
@@ -178,12 +179,18 @@ class _Crew:
                 self._call_another()
             with link:
                 if not self._stopped:
-                    self._serve(link)
+                    self._quietly(link)
             with self._lock:
                 if self._stopped or self._waiting >= READY:
                     self._all -= 1
                     return
                 self._waiting += 1
+
+    def _quietly(self, link: socket.socket) -> None:
+        try:
+            self._serve(link)
+        except Exception:  # the link is closed, and whoever waits at the door waits on
+            traceback.print_exc(file=sys.stderr)
 
     def _is_closed(self) -> bool:
         """Whether there is nothing left to wait for; otherwise too many files are open, and some will be closed."""
