@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Literal
 
 from holdfast.chain.views import CHAT_KINDS
@@ -17,8 +18,7 @@ from holdfast.store.search_query import SearchError
 
 MOST_HITS = 100
 LONGEST_QUERY = 1000
-_ROUNDS = 8
-_PATIENCE = 8.0
+_PATIENCE = 10.0
 _MOST_SESSIONS = 5000
 
 
@@ -58,10 +58,13 @@ def _found(records: Records, call: Call, text: str, filters: Filters, limit: int
     titles: dict[str, str] = {}
     hits: list[Answer] = []
     complete, page = True, SearchPage(())
-    for _ in range(_ROUNDS):
+    end = time.monotonic() + _PATIENCE
+    while True:
         wanted = limit - len(hits)
         match: Match = call.query["match"] or "auto"
-        page = records.search().find(text, scope, filters, wanted, cursor, match=match, patience=_PATIENCE)
+        page = records.search().find(
+            text, scope, filters, wanted, cursor, match=match, patience=max(0.1, end - time.monotonic())
+        )
         cursor, complete = page.cursor, complete and page.complete
         for hit in page.hits:
             if hit.session not in rows:
@@ -72,6 +75,9 @@ def _found(records: Records, call: Call, text: str, filters: Filters, limit: int
                     titles[hit.session] = title_of(records.store, row)
                 hits.append(_hit(hit, row, titles[hit.session]))
         if cursor is None or len(hits) >= limit:
+            break
+        if time.monotonic() > end:
+            complete = False
             break
     return {"hits": hits, "cursor": cursor, "match": page.match, "order": page.order, "complete": complete}
 
