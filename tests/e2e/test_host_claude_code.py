@@ -168,6 +168,26 @@ def test_MB9_the_recovery_gate_holds_through_a_real_compaction(watched):
     assert it.sessions() == [session], "a compaction stays in its session"
 
 
+def test_SC10_a_full_session_is_sealed_instead_of_compacted_and_the_next_one_is_told(watched):
+    full = Turn(text="working on it", tool_calls=bash("echo full").tool_calls, usage=Usage(input_tokens=90_000))
+    with AnthropicServer(later := Later(), side_reply={"summary": "<summary>SUMMARY</summary>"}) as server:
+        it = watched(server, settings=config(ALLOW_BASH, strategy='{ "strategy": "handoff" }'))
+        it.host.extra_environment["CLAUDE_CODE_AUTO_COMPACT_WINDOW"] = "100000"
+        later.play(Script(bash("echo before"), full, "as far as it goes", "hello again"))
+        first = it.host.run("build the bridge")
+        assert first.exit_code == 0, first.explain()
+        (session,) = it.sessions()
+        assert it.wait_for(lambda: it.control.store.session(session).state == "sealed", 30)
+        assert server.side_requests == [], "it was not compacted"
+        second = it.host.run("go on")
+        assert second.exit_code == 0, second.explain()
+    sealed, fresh = (it.control.store.session(name) for name in it.sessions())
+    assert (fresh.id.key, fresh.number) == (sealed.id.key, 2), "the new conversation goes on with the thread"
+    told = server.requests[-1].transcript
+    assert "<holdfast-session>" in told
+    assert "build the bridge" in told
+
+
 def test_MB2_the_context_gate_warns_the_user_and_blocks_where_it_should(watched):
     with AnthropicServer(later := Later()) as server:
         it = watched(server, settings=config(memory='{ "guardMode": "block" }'))
