@@ -151,8 +151,17 @@ def test_PE5_any_punctuation_is_answered_the_same_way_twice(text: str) -> None:
     assert shape(read_command(text, cwd="/w")) == shape(read_command(text, cwd="/w"))
 
 
-@given(st.text(alphabet="abc\x00\ud800 é中", max_size=30))
+@given(st.text(alphabet="abc\ud800 é中", max_size=30))
 @settings(max_examples=150, deadline=None)
 def test_PE5_quoted_text_is_data(text: str) -> None:
     reading = read_command("echo " + shlex.quote(text))
     assert reading.risk == "safe"
+
+
+@given(st.text(alphabet="rm \x00-fx", max_size=12))
+@settings(max_examples=150, deadline=None)
+def test_PE10_a_nul_hides_nothing_and_proves_nothing(text: str) -> None:
+    """Some shells drop it, so `r\\0m` is `rm`."""
+    reading = read_command(f"{text}\x00; r\x00m -rf lib", cwd="/w")
+    assert reading.risk == "dangerous"
+    assert reading.unknown

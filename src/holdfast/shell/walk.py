@@ -38,7 +38,7 @@ from holdfast.shell.syntax import (
 )
 from holdfast.shell.words import MAX_STEPS
 
-MAX_VISITS = 3000
+MAX_VISITS = 2000
 _LOOP_VALUES = 8
 # Builtins that take names of variables or numbers: both may have a subscript, which is evaluated.
 _TAKES_NAMES = frozenset(
