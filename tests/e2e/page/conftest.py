@@ -90,13 +90,14 @@ class Window:
     name: str
     problems: list[str] = field(default_factory=list)
 
-    def complain(self, text: str) -> None:
-        if not HANDLED.search(text):
-            self.problems.append(f"console: {text}")
+    def complain(self, said) -> None:
+        where = said.location.get("url", "")
+        if not HANDLED.search(said.text) and not ("status of 404" in said.text and "/api/" in where):
+            self.problems.append(f"console: {said.text} {where}")
 
     def open(self, route: str = "chat") -> None:
         self.page.goto(f"{self.served.url}/#/{route}")
-        self.page.locator("nav").wait_for()
+        self.page.locator("nav").first.wait_for()
 
     def screenshot(self, name: str, **more) -> None:
         if TAKE_PICTURES:
@@ -154,9 +155,9 @@ def window(browser, served):
         page = context.new_page()
         one = Window(page, at, f"{'phone' if phone else 'desktop'} {language} {theme}")
         page.on("pageerror", lambda error: one.problems.append(f"page error: {error}"))
-        page.on("console", lambda said: said.type == "error" and one.complain(said.text))
+        page.on("console", lambda said: said.type == "error" and one.complain(said))
         page.goto(at.link())
-        page.locator("nav").wait_for()
+        page.locator("nav").first.wait_for()
         made.append(one)
         return one
 

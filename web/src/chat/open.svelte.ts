@@ -6,6 +6,7 @@ import { threads } from '$/state/threads.svelte'
 import { earlier, happened, opened, recorded, takenBack, type Conversation } from './conversation'
 
 const PAGE = 120
+const SEEK_PAGE = 500
 
 export class OpenThread {
   state = $state.raw<ThreadState | null>(null)
@@ -13,6 +14,7 @@ export class OpenThread {
   problem = $state('')
   loadingEarlier = $state(false)
   private draft: Conversation | null = null
+  private earlierPage: Promise<void> | null = null
   private waiting: (() => void)[] | null = []
   private frame = 0
   private readonly stops: (() => void)[] = []
@@ -87,16 +89,36 @@ export class OpenThread {
     this.change((now) => ({ ...now, running: state.busy, queue: state.queue, health: state.health ?? now.health }))
   }
 
-  async loadEarlier(): Promise<void> {
+  /** Whoever asks while a page is on its way waits for that one. */
+  loadEarlier(limit = PAGE * 2): Promise<void> {
+    this.earlierPage ??= this.fetchEarlier(limit).finally(() => (this.earlierPage = null))
+    return this.earlierPage
+  }
+
+  private async fetchEarlier(limit: number): Promise<void> {
     const before = this.draft?.before
-    if (!before || this.loadingEarlier) return
+    if (!before) return
     this.loadingEarlier = true
     try {
-      const page = await api.messages(this.thread, { before, limit: PAGE * 2 })
+      const page = await api.messages(this.thread, { before, limit })
       this.change((now) => earlier(now, page))
+    } catch {
+      // said by the connection's own sign; scrolling there again asks again
     } finally {
       this.loadingEarlier = false
     }
+  }
+
+  /** Everything from this event on, however far back it lies. */
+  async loadBackTo(no: number): Promise<void> {
+    for (;;) {
+      const first = this.draft?.items[0]
+      const before = this.draft?.before
+      if (!before || !first || first.no <= no || this.closed) break
+      await this.loadEarlier(SEEK_PAGE)
+      if (this.draft?.before === before) break
+    }
+    this.view = this.draft
   }
 
   private change(next: (now: Conversation) => Conversation): void {
