@@ -1,4 +1,4 @@
-"""Writes the pages of docs/reference that are made from the code: settings, commands, exit codes, tools, hosts,
+"""Writes the pages of docs/reference that are made from the code: settings, commands, exit codes, tools, MCP, hosts,
 decisions.
 
 `python tools/generate_reference.py` writes them, `--check` only says whether they are up to date (a test does that).
@@ -13,6 +13,10 @@ from typing import Any, Literal, get_args, get_origin
 
 import click
 
+from holdfast.chain.memory_tools import MEMORY_TOOLS
+from holdfast.chain.memory_tools import MOST_TOKENS as MEMORY_TOKENS
+from holdfast.chain.recall import MOST_TOKENS as RECALL_TOKENS
+from holdfast.chain.recall_tools import RECALL_TOOLS
 from holdfast.core.decode import describe, encode, fields_of
 from holdfast.core.setting_keys import RUNTIME, leaf_kind
 from holdfast.core.settings import AgentHeader, Settings
@@ -189,6 +193,35 @@ def _input_rows(parameters: Mapping[str, Any], prefix: str) -> Iterator[str]:
             yield from _input_rows(about["items"], f"{prefix}{name}[].")
 
 
+MCP = f"""# MCP server
+
+{MADE}
+`holdfast mcp` serves these tools, over standard input or (`--http`) as streamable HTTP on loopback with a token. An
+answer is JSON in one text, at most {RECALL_TOKENS:,} tokens (`memory_read`: {MEMORY_TOKENS:,}); what is left out is
+told, with the cursor to go on. How to use them: [look up what was done before](../how-to/recall.md).
+
+Whose threads a call may read is never taken from what the call says:
+
+| started with | reads |
+|---|---|
+| nothing (`--scope ticket`) | the thread of the session whose hook announced this very call; without that nothing |
+| `--thread ID` | this one thread |
+| `--scope vault` | the user's threads of the project |
+
+A wrong cursor, limit, view or id is an error in words. A thread, session or request outside the caller's reach is
+answered exactly as one that does not exist.
+"""
+
+
+def mcp() -> str:
+    shown = (*RECALL_TOOLS, *MEMORY_TOOLS)
+    return "\n".join([MCP, *(f"## {tool.name}\n\n{tool.description}\n\n{_given(tool.schema)}" for tool in shown)])
+
+
+def _given(schema: Mapping[str, Any]) -> str:
+    return _inputs(schema) if schema["properties"] else "It takes nothing.\n"
+
+
 def decisions() -> str:
     lines = ["# Decisions by number\n", MADE]
     for path in sorted((FOLDER.parent / "decisions").glob("[0-9]*.md")):
@@ -274,6 +307,7 @@ PAGES = {
     "cli.md": commands,
     "exit-codes.md": exit_codes,
     "tools.md": tools,
+    "mcp.md": mcp,
     "decisions.md": decisions,
     "hosts.md": hosts,
 }
