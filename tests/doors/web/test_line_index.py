@@ -74,7 +74,7 @@ def test_TR6_counting_goes_on_where_it_stopped(tmp_path_factory):
         assert index.read(descriptor, 1_999_999, 5).lines == ["line"]
 
 
-class opened:  # noqa: N801 (reads like the function it stands for)
+class opened:
     def __init__(self, factory, text: str) -> None:
         self._path = factory.mktemp("output") / "text"
         self._path.write_bytes(text.encode())

@@ -117,10 +117,8 @@ class Dispatcher:
         body = await self._body(request, route)
         call = Call(self._server, request, path, query, body, device)
         if route.is_async:
-            answer = await route.handler(call)
-        else:
-            answer = await self._server.work(route.handler, call)
-        return answer if isinstance(answer, Response) else json_response(answer)
+            return _response(await route.handler(call))
+        return await self._server.work(lambda: _response(route.handler(call)))
 
     async def _device(self, request: Request, route: Route) -> Device | None:
         devices = self._server.devices
@@ -146,6 +144,11 @@ class Dispatcher:
         except orjson.JSONDecodeError:
             raise ApiError(400, "not_json", "the body is not JSON") from None
         return self._table.check_body(route, given)
+
+
+def _response(answer: Any) -> Response:
+    """Encoded where it was made: a long answer is not encoded on the loop that serves everybody."""
+    return answer if isinstance(answer, Response) else json_response(answer)
 
 
 def _known_error(error: Exception) -> ApiError:
