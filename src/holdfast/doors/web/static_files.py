@@ -17,7 +17,7 @@ _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml",
 _TEXT = ("text/", "image/svg", "application/json")
 _MISSING = (
     b"<!doctype html><meta charset=utf-8><title>Holdfast</title>"
-    b"<p>The page is not built: run <code>npm ci &amp;&amp; npm run build</code> in <code>web/</code>."
+    b"<p>The page is not built: run <code>make web</code>."
 )
 
 
