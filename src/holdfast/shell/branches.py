@@ -35,6 +35,8 @@ def join(scope: Scope, other: Scope) -> None:
             scope.files[path] = text
         elif mine_text != text and len(mine_text) + len(text) < MAX_FIELD_LENGTH:
             scope.files[path] = f"{mine_text}\n{text}"  # whoever runs it may get either
+    if other.descriptors:
+        scope.descriptors = {**scope.descriptors, **other.descriptors}
     for path, origin in other.origins.items():
         scope.origins[path] = scope.origins.get(path, 0) | origin
 

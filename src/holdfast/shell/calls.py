@@ -195,6 +195,8 @@ class Caller(Entries):
         self.record.commands.append(command)
         if "/" in text:
             return self.run_script(fields[0], scope, stdin, context, command, fields[1:])
+        if "command_not_found_handle" in scope.functions and "command_not_found_handle" not in context.calls:
+            self.call_function("command_not_found_handle", fields, scope, stdin, context)
         if text in ("$", "%", ">", "#") and len(fields) > 1:  # the prompt was copied with the command
             self.record.cannot_know(f"{text} stands before the command")
             return self.run_fields(fields[1:], scope, stdin, context.through(text))

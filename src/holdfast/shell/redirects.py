@@ -47,8 +47,11 @@ class Redirecting(Caller):
                     path = f"/dev/fd/{from_number}"
                     given = Output(scope.files.get(path), scope.origins.get(path, 0))
                     stdin = self.comes_in(given, number, scope, stdin)
-                elif operator == ">&" and number in ("", "1") and from_number in scope.descriptors:
-                    sink = scope.descriptors[from_number]
+                elif operator == ">&" and from_number in scope.descriptors:
+                    if number in ("", "1"):
+                        sink = scope.descriptors[from_number]
+                    else:
+                        scope.descriptors[number] = scope.descriptors[from_number]
                 continue
             if target.text == "-":  # only after & does it mean closing; here it is a file of that name
                 target = Field("./-")

@@ -257,7 +257,13 @@ class Roles(Engine):
         bare = paths.absolute(value.text, call.scope.cwd, call.scope.home)
         recursive = call.arguments.has("-R", "--recursive", "-r")
         system_root = re.fullmatch(r"/(?:bin|boot|dev|etc|home|lib\w*|proc|root|run|sbin|sys|usr|var)?(?:/\*)?", bare)
-        if (recursive and system_root) or bare == "/" or re.match(r"/etc/(?:shadow|passwd|sudoers)", bare):
+        everything = paths.is_root_like(bare) and (recursive or value.dynamic)
+        if (
+            (recursive and system_root)
+            or everything
+            or bare == "/"
+            or re.match(r"/etc/(?:shadow|passwd|sudoers)", bare)
+        ):
             self.record.finding("dangerous", "opens_to_all", target=value.text)
 
     def sends(self, call: Call) -> bool:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
@@ -34,7 +35,7 @@ _LONGS = frozenset(name for name in _TAKES if name.startswith("--")) | frozenset
 )
 
 
-def tar(walker: Caller, call: Call) -> Output:
+def tar(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one step after the other
     style = "" if call.fields and call.fields[0].text.startswith("-") else "bsd"
     fields = call.fields
     if style == "bsd" and fields:
@@ -103,6 +104,9 @@ def tar(walker: Caller, call: Call) -> Output:
         if archive is None or archive.text == "-":
             return Output(None, taint | FROM_FILE | FROM_TREE)
         if ":" in archive.text and "/" not in archive.text.split(":")[0] and taint & FROM_SECRET:
+            walker.exfiltration(call)
+        opened = re.match(r"/(?:dev|proc/(?:self|thread-self))/fd/(\d+)\Z", archive.text)
+        if opened is not None and scope.descriptors.get(opened[1], ("", 0))[1] & 64:
             walker.exfiltration(call)
         record.writes(archive, scope, context, by)
         scope.origins[paths.absolute(archive.text, scope.cwd, scope.home)] = taint | FROM_TREE

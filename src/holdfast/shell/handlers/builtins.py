@@ -161,6 +161,8 @@ def read(walker: Caller, call: Call) -> Output:
     takes = dict.fromkeys(("-d", "-i", "-n", "-N", "-p", "-t", "-u", "-a", "-C", "-c", "-O", "-s"), "val")
     if call.name == "read":
         takes.pop("-s")
+    else:
+        takes.pop("-t")
     arguments = split_arguments(call.fields, takes)
     callback = arguments.value("-C")
     if callback is not None:

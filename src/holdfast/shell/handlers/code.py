@@ -106,6 +106,15 @@ class CodeSink:
             self.record.finding("dangerous", "exfiltrates", source="a secret file", target="the network")
 
 
+# Something is decoded, and something is run: in one line of code the one is there for the other.
+_DECODES = Lazy(
+    r"b(?:16|32|64|85)decode|base64_decode|\batob\s*\(|decode_?64|decode_base64|fromhex|hex2bin|codecs\.decode|marshal\.loads"
+    r"|pickle\.loads|gzinflate|str_rot13|zlib\.(?:decompress|inflate)|['\"]base64['\"]\s*\)|unpack\s*\(\s*['\"][mHh]"
+)
+_STARTS = Lazy(
+    r"(?<![\w.])(?:exec|eval|system|passthru|shell_exec|assert|execfile|compile)\s*\(|os\.(?:system|popen|exec\w*|spawn\w*)\s*\("
+    r"|subprocess\.\w+\s*\(|\bPopen\s*\(|(?:exec|execFile|spawn)(?:Sync)?\s*\(|new\s+Function\s*\(|child_process|IO\.popen|Kernel\.\w+"
+)
 _LOADS_LIBRARY = Lazy(
     r"(?:CDLL|LoadLibrary|PyDLL|dlopen|dl_load_file|loadlib|load_extension|enable_dl)\s*\(\s*[\"'](?:[^\"']*/[^\"']+|[^\"']+\.(?:so|dylib|dll))[\"']"
 )
@@ -143,6 +152,8 @@ def read_code(
     sink = CodeSink(walker, scope, context, command)
     if language == "applescript":
         _applescript(code.text, sink)
+    if _DECODES.search(code.text[:16384]) and _STARTS.search(code.text[:16384]):
+        walker.record.finding("dangerous", "decodes_and_runs")
     if _LOADS_LIBRARY.search(code.text[:16384]):
         sink.hides("code of a library is loaded into the program")
     if language == "python":

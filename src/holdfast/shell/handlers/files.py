@@ -170,6 +170,9 @@ def chmod(walker: Caller, call: Call) -> Output:
     arguments = split_arguments(
         [f for f in call.fields if not re.fullmatch(r"-[rwxXst]+", f.text) or call.name != "chmod"],
         {"--reference": "val", "--from": "val", "-m": "val", "-x": "val", "-M": "val"},
+        known_longs=frozenset(
+            ("--recursive", "--reference", "--from", "--verbose", "--changes", "--silent", "--quiet")
+        ),
     )
     if arguments.has("--help", "--version"):
         return Output(None)

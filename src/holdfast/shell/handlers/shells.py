@@ -166,6 +166,9 @@ def source(walker: Caller, call: Call) -> Output:
         return walker.run_text(content, call.scope, call.stdin, call.context.through(f"source {target.text}"))
     walker.record.add("runs", path, call.command, "script", target.certain)
     walker.record.cannot_know(f"the file {target.text} is run and not read here")
+    for name, value in call.scope.variables.items():  # it may set any of them anew
+        if isinstance(value, Field) and not value.dynamic:
+            call.scope.variables[name] = Field(f"${name}", dynamic=True, taint=value.taint)
     return Output(None)
 
 
@@ -213,6 +216,8 @@ def interpreter(walker: Caller, call: Call) -> Output:  # noqa: PLR0915 - one st
         if language != "php" or not _PHP_SETTING.match(loaded.text):
             walker.record.cannot_know(f"{loaded.text} is loaded into {call.name}")
     pieces = [v for name, role in opts.items() if role.startswith("code:") for v in arguments.values(name)]
+    if language == "powershell" and [v.text for v in pieces] == ["-"]:
+        pieces = []  # `-Command -`: what comes in is run
     if pieces:
         ran = True
         text = "\n".join(v.text for v in pieces)
