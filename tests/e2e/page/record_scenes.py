@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
@@ -100,17 +101,23 @@ class Past:
         )
 
 
-@pytest.fixture
-def scenes(served: Served) -> Scenes:
-    """Made once for each server, whichever test comes first."""
-    known = getattr(served, "scenes", None)
-    if known is None:
-        hosts = Hosts(served)
+@pytest.fixture(scope="session")
+def told(tmp_path_factory) -> Iterator[Served]:
+    """A server of this worker's own whose record is full: `told.scenes` says what is where.
+
+    Its memory bank closes gates and its configuration is changed, so no other test may share it.
+    """
+    server = Served(tmp_path_factory.mktemp("told"))
+    try:
+        server.start()
+        hosts = Hosts(server)
         try:
-            known = served.scenes = make_scenes(hosts)
+            server.scenes = make_scenes(hosts)
         finally:
             hosts.close()
-    return known
+        yield server
+    finally:
+        server.close()
 
 
 def make_scenes(hosts: Hosts) -> Scenes:
@@ -175,7 +182,7 @@ def _long(hosts: Hosts, past: Past) -> str:
             kind="prompt_submitted" if number % 10 == 0 else "assistant_replied",
             data={"text": _words(number), "format": 1},
             invocation=f"long-{number // 10}",
-            text=f"line {number}" if number % 500 == 0 else "",
+            text=f"line {number}" if number % 250 == 0 else "",
         )
         for number in range(2, LONG + 1)
     ]

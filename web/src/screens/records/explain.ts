@@ -1,4 +1,5 @@
-// What went wrong, in the reader's language where the code is known; else in the server's own words.
+// What went wrong, in the reader's language. Where only the server knows what exactly is wrong with something a person
+// wrote (a pattern, a value), its own words follow.
 import { ApiError } from '$/api/http'
 import { translator } from '$/i18n/index.svelte'
 import words from './problemWords'
@@ -9,15 +10,39 @@ type Key = Parameters<typeof t>[0]
 const KNOWN: Record<string, Key> = {
   unreachable: 'unreachable',
   not_found: 'notFound',
-  no_session: 'noSession',
-  no_thread: 'noThread',
-  too_many_requests: 'busy',
   busy: 'busy',
-  timed_out: 'timedOut',
+  too_slow: 'tooSlow',
+  store: 'store',
+  internal: 'internal',
+  changed_meanwhile: 'changedMeanwhile',
+  changed_elsewhere: 'changedMeanwhile',
+  overridden: 'overridden',
+  bad_cursor: 'badCursor',
+  cannot_unseal: 'cannotUnseal',
+  sealed: 'sealed',
 }
+const WITH_DETAIL: Record<string, Key> = {
+  invalid_configuration: 'invalid',
+  invalid_rule: 'invalidRule',
+  bad_rule: 'invalidRule',
+  not_written: 'notWritten',
+  config: 'config',
+  bad_search: 'badSearch',
+  bad_target: 'badTarget',
+  bad_request: 'badRequest',
+  cannot_settle: 'cannotSettle',
+  unknown_setting: 'unknownSetting',
+  vault: 'vault',
+  no_vault: 'vault',
+}
+const MISSING: Record<string, Key> = { session: 'noSession', thread: 'noThread', event: 'noEvent', proposal: 'noProposal' }
 
 export function explain(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
-  const key = KNOWN[error.code]
-  return key ? t(key, error.params) : error.message || error.code
+  const missing = error.code === 'not_found' && MISSING[error.params['what'] ?? '']
+  if (missing) return t(missing)
+  const detailed = WITH_DETAIL[error.code]
+  if (detailed) return `${t(detailed)} ${error.message}`.trim()
+  const known = KNOWN[error.code]
+  return known ? t(known) : error.message || error.code
 }

@@ -9,6 +9,8 @@ export class Pages {
   entries = $state.raw<Entry[]>()
   total = $state(0)
   problem = $state('')
+  /** Rises when another stretch is shown, so that nothing measured of the last one is taken for this one. */
+  stretch = $state(0)
   private before: string | null = null
   private after: string | null = null
   private going = false
@@ -27,6 +29,7 @@ export class Pages {
       const page = await this.page({ ...place, limit: SIZE })
       if (round !== this.round) return false
       this.entries = page.entries
+      this.stretch += 1
       this.total = page.total
       this.before = page.before
       this.after = page.after

@@ -188,7 +188,7 @@ export default words({
     fillUnknown: '未测量',
     fillOf: '{used} / {window} 令牌',
     fillAlone: '{used} 令牌，窗口未知',
-    stale: '测量于{age}',
+    stale: '测量于 {age}',
     approximate: '近似值',
     compactions: '{n} 次压缩',
     events: '{n} 个事件',
