@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from holdfast.runtime.sandbox_processes import Running, start
 from holdfast.runtime.tool import ToolContext, ToolFailure
@@ -87,8 +88,9 @@ async def run_command(context: ToolContext, command: str, workdir: str | None, s
     try:
         started = await asyncio.shield(starting)
     except asyncio.CancelledError:
-        with contextlib.suppress(ToolFailure):
-            await asyncio.to_thread(_give_up, await starting)
+        await _ended(starting)
+        if starting.exception() is None:
+            await _ended(asyncio.ensure_future(asyncio.to_thread(_give_up, starting.result())))
         raise
     stop = threading.Event()
     loop = asyncio.get_running_loop()
@@ -101,9 +103,18 @@ async def run_command(context: ToolContext, command: str, workdir: str | None, s
         return await asyncio.shield(work)
     except asyncio.CancelledError:
         stop.set()
-        with contextlib.suppress(Exception):
-            await work
+        await _ended(work)
         raise
+
+
+async def _ended(work: asyncio.Future[Any]) -> None:
+    """Wait for its end, however often we are cancelled meanwhile: a turn that is stopped cancels its tools twice, and a
+    command that nobody waits for any more would run on."""
+    while not work.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait([work])
+    if not work.cancelled():
+        work.exception()  # looked at, so that nobody is told of it
 
 
 def _give_up(started: Started) -> None:
