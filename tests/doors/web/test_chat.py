@@ -1,6 +1,8 @@
 """UI1, MO1: talking with the own agent through the page, with the offline model behind it."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -267,6 +269,30 @@ def test_UI1_a_run_that_waited_is_taken_up_after_a_restart(server, talk):
         assert (tool["state"], "one two" in tool["output"]) == ("done", True)
     finally:
         later.close()
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from holdfast.runtime.claim import FileClaim
+with FileClaim(Path(sys.argv[1]), sys.argv[2]):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_UI1_a_message_behind_another_process_is_taken_once_that_lets_go(server, talk, vault):
+    session = talk.state["session"]
+    given = [sys.executable, "-c", HOLDER, str(server.home.run / "claims"), session]
+    with subprocess.Popen(given, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        assert talk.state["drivenElsewhere"] is True
+        assert talk.say("write a file late.txt with on")["queued"] is True
+        assert [queued["text"] for queued in talk.state["queue"]] == ["write a file late.txt with on"]
+        assert not (vault / "late.txt").exists()
+        other.communicate("let go\n", timeout=60)
+    until((vault / "late.txt").exists, "the message behind the other process")
+    assert talk.done()["drivenElsewhere"] is False
 
 
 def test_UI1_empty_and_endless_messages_are_refused(talk):

@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     from holdfast.runtime.runner import Conversation
 
 T = TypeVar("T")
-SECONDS = 30.0
+SECONDS = 55.0
 """How long a request waits for the agents' loop; runs themselves go on without one."""
 END_SECONDS = 12.0
+AGAIN_SECONDS = 0.5
 _CLAIMS = "claims"
 
 
@@ -214,7 +215,8 @@ class Desk:
     def _run(self, seat: Seat, work: Coroutine[Any, Any, Any]) -> None:
         async def watched() -> None:
             try:
-                await work
+                if await work is None:
+                    await self._when_free(seat)
             except Busy as busy:
                 self._see(seat, Notice(text=str(busy)))
             except Exception as error:
@@ -226,6 +228,14 @@ class Desk:
         seat.tasks.add(task)
         task.add_done_callback(seat.tasks.discard)
         self._server.watch.touch(seat.conversation.where.session)
+
+    async def _when_free(self, seat: Seat) -> None:
+        """A message that was queued behind another process: that one takes it, or we do once it has let go."""
+        conversation = seat.conversation
+        while not seat.busy and conversation.queue.waiting():
+            if self.driver(conversation.where.session) is None and await conversation.resume() is not None:
+                return
+            await asyncio.sleep(AGAIN_SECONDS)
 
     def _problem(self, error: Exception) -> Problem:
         from holdfast.runtime.trouble import Trouble  # loads the model libraries, as the run has by now
