@@ -257,7 +257,7 @@ class Roles(Engine):
         bare = paths.absolute(value.text, call.scope.cwd, call.scope.home)
         recursive = call.arguments.has("-R", "--recursive", "-r")
         system_root = re.fullmatch(r"/(?:bin|boot|dev|etc|home|lib\w*|proc|root|run|sbin|sys|usr|var)?(?:/\*)?", bare)
-        everything = paths.is_root_like(bare) and (recursive or value.dynamic)
+        everything = bare.rstrip("/*") in ("", "/home", "/Users") and (recursive or value.glob)
         if (
             (recursive and system_root)
             or everything

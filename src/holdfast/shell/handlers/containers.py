@@ -19,7 +19,8 @@ def docker_run(walker: Caller, call: Call) -> Output | None:
     """A container that is given this machine is not a container."""
     arguments = split_arguments(call.fields, call.spec["opts"], stop_at_first=True)
     record = walker.record
-    if arguments.has("--privileged"):
+    switched = arguments.value("--privileged")
+    if arguments.has("--privileged") and (switched is None or switched.text.lower() not in ("false", "0", "f")):
         record.finding("dangerous", "escalates", how="a privileged container owns the machine")
     for value in arguments.values("--pid", "--cap-add", "--security-opt", "--userns"):
         if value.text in ("host", "SYS_ADMIN", "ALL", "SYS_PTRACE", "SYS_MODULE", "apparmor=unconfined"):
