@@ -95,7 +95,7 @@ class MemoryBank:
             edit=edit,
             why=why.strip(),
             at=self._clock(),
-            by=where.subagent or where.agent,
+            by=where.subagent_name or where.agent,
             thread=where.thread,
             session=where.session,
             user=where.user,

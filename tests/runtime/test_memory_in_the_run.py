@@ -77,6 +77,41 @@ def test_MB8_after_a_compaction_the_anchors_reach_the_model_and_hold_its_hand(tm
         assert "<memory-bank-anchors>" not in after[-1].system
 
 
+def test_MB8_a_compaction_in_the_middle_of_a_run_tells_its_anchors_until_they_are_read(tmp_path):
+    filler = "words that fill the window " * 300
+
+    def step(request):
+        if not request.tools:
+            return "SUMMARY: much was said"
+        used = Usage(input_tokens=len(request.transcript) // 4)
+        last = request.messages[-1]
+        if "<memory-bank-anchors>" in request.system:
+            return Turn(tool_calls=(ToolUse("read", {"path": REQUIREMENT}),), usage=used)
+        if "begin" in last.text:
+            return Turn(tool_calls=(ToolUse("read", {"path": REQUIREMENT}),), usage=used)
+        return Turn("ok", usage=used)
+
+    with ChatCompletionsServer(Script(then=step)) as server:
+
+        async def whole():
+            inline = settings(server.base_url, about={"customContext": 8000}, doomLoop={"enabled": False})
+            stage = Stage(tmp_path, inline, tools=all_tools("desktop"))
+            prepared(stage)
+            (stage.vault / REQUIREMENT).write_text("The gate must hold.\n")
+            async with stage:
+                for text in ("begin", *(f"{number} {filler}" for number in range(6))):
+                    assert (await stage.conversation.send(text)).text == "ok"
+                assert stage.of("compaction")
+
+        play(whole)
+        asked = [request for request in server.requests if request.tools]
+        assert all(request.system.count("<memory-bank>") == 1 for request in asked)
+        told = [number for number, request in enumerate(asked) if "<memory-bank-anchors>" in request.system]
+        assert told, "the model was never told where the truth stands"
+        for number in told:  # once read, the next request is free of it
+            assert number + 1 not in told
+
+
 def test_MB5_the_writer_is_an_agent_of_the_own_runtime_and_the_only_one(tmp_path):
     fresh = {"path": "memory-bank/details/learnings/a.md", "content": "learned\n"}
 

@@ -264,6 +264,53 @@ def test_PE6_a_sub_agents_question_outlives_its_process_too(tmp_path):
         on_stage(tmp_path, server, work)
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+def test_PE6_questions_of_nested_sub_agents_are_all_taken_up_in_another_process(tmp_path, order):
+    """The main agent, its sub-agent and a sub-agent's sub-agent wait at once; each call runs exactly once."""
+
+    def asking(call_id, log, says):
+        return Script(call("bash", call_id, command=f"echo ran >> {log}"), says)
+
+    scripts = {
+        "the first thing": asking("a1", "first", "first done"),
+        "the second thing": Script(call("task", "b1", prompt="the innermost thing"), "second done"),
+        "the innermost thing": asking("c1", "innermost", "innermost done"),
+    }
+    main = Script(
+        calls(
+            ("bash", "m1", {"command": "echo ran >> own"}),
+            ("task", "m2", {"prompt": "the first thing"}),
+            ("task", "m3", {"prompt": "the second thing"}),
+        ),
+        lambda request: " and ".join(request.result_of(call_id) for call_id in ("m2", "m3")),
+    )
+
+    def script_for(request):
+        return scripts.get(request.messages[1].text, main)
+
+    with ChatCompletionsServer(script_for) as server:
+
+        async def work(stage):
+            task = asyncio.create_task(stage.conversation.send("do all of it"))
+            await stage.until("tool_waiting", 3)
+            stage.conversation.leave()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert not list(stage.vault.iterdir())
+            async with stage.again() as later:
+                task = asyncio.create_task(later.conversation.resume())
+                await later.until("tool_waiting", 3)
+                for index in order:
+                    later.answer("once", index)
+                end = await task
+                assert (end.reason, end.text) == ("done", "first done and second done")
+                found = {path.name: path.read_text() for path in later.vault.iterdir()}
+                assert found == dict.fromkeys(("own", "first", "innermost"), "ran\n")
+                later.history()
+
+        on_stage(tmp_path, server, work)
+
+
 def test_PE6_stop_while_a_tool_runs_leaves_a_valid_history(tmp_path):
     with ChatCompletionsServer(Script(call("bash", command="echo begun > log; sleep 30"), "done")) as server:
 

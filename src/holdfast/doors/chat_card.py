@@ -74,7 +74,7 @@ def _facts(approval: Approval, proposals: list[Any], loop: bool, language: Langu
         more = f" (+{len(targets) - 4})" if len(targets) > 4 else ""
         yield say.TOUCHES().text(language), "; ".join(targets[:4]) + more
     if approval.where.subagent:
-        yield say.FROM().text(language), visible(approval.where.subagent)
+        yield say.FROM().text(language), visible(approval.where.subagent_name)
     if loop:
         yield say.WOULD_WRITE().text(language), say.THIS_SESSION().text(language)
     elif proposals:

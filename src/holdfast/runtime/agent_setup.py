@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from holdfast.control import Control
+from holdfast.core.keys import SessionId
 from holdfast.core.messages import Phrase
 from holdfast.core.settings import ModelParams
 from holdfast.prompting import Prompt, begin
@@ -17,6 +19,8 @@ from holdfast.runtime.tool import Tool, ToolContext, ToolFailure
 from holdfast.runtime.trouble import Trouble
 from holdfast.store.agent_files import AgentFile, load_agents
 
+DEEPEST = 3
+"""How many sub-agents may stand one below the other."""
 NO_AGENT = Phrase(
     "runtime.no_agent",
     "No agent is called {name}, so nothing was asked of a model. Those that can be read: {names}.",
@@ -55,7 +59,7 @@ class AgentSetup:
         chosen = agents.get(wanted)
         prompt = self._prompt(chosen.prompt, chosen.params) if chosen is not None else self._prompt()
         own = tuple(self._tools() if callable(self._tools) else self._tools)
-        tools = (*own, task_tool(self._spawner(scene, agents, own), _described(agents)))
+        tools = self._with_task(own, scene, agents, DEEPEST)
         problem = self._no_agent(wanted, agents) if wanted and chosen is None else None
         return AgentRun(scene, tools, self._models, prompt, bootstrap, self._inline, problem)
 
@@ -67,16 +71,25 @@ class AgentSetup:
     def _prompt(self, body: str = "", params: ModelParams | None = None) -> Prompt:
         return begin(self._control.settings.runtime.system_prompt, agent_body=body, agent_params=params)
 
-    def _spawner(self, scene: Scene, agents: Mapping[str, AgentFile], tools: Sequence[Tool]) -> Spawn:
+    def _with_task(
+        self, own: Sequence[Tool], scene: Scene, agents: Mapping[str, AgentFile], deeper: int
+    ) -> tuple[Tool, ...]:
+        return (*own, task_tool(self._spawner(scene, agents, own, deeper), _described(agents))) if deeper else (*own,)
+
+    def _spawner(self, scene: Scene, agents: Mapping[str, AgentFile], own: Sequence[Tool], deeper: int) -> Spawn:
         async def spawn(context: ToolContext, name: str, prompt: str) -> str:
-            where = scene.where.of_subagent(name)
             file = agents.get(name)
-            own = self._prompt(file.prompt, file.params) if file is not None else self._prompt(BUILT_IN.get(name, ""))
-            inner = replace(scene, where=where, invocation=context.call_id)
-            run = AgentRun(inner, tools, self._models, own, "", self._inline)
-            return await _to_its_end(run, name, prompt)
+            told = self._prompt(file.prompt, file.params) if file is not None else self._prompt(BUILT_IN.get(name, ""))
+            inner = replace(scene, where=_place_of(scene.where, name, context.call_id), invocation=context.call_id)
+            tools = self._with_task(own, inner, agents, deeper - 1)
+            return await _to_its_end(AgentRun(inner, tools, self._models, told, "", self._inline), name, prompt)
 
         return spawn
+
+
+def _place_of(where: SessionId, name: str, call_id: str) -> SessionId:
+    """Of its own for every task: two at once, or one after the other, do not share what they have read (MB10)."""
+    return where.of_subagent(f"{name}#{hashlib.sha256(call_id.encode()).hexdigest()[:8]}")
 
 
 async def _to_its_end(run: AgentRun, name: str, prompt: str) -> str:

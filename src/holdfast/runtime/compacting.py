@@ -11,7 +11,7 @@ from holdfast.core.events import Compacted, Compacting, Trigger
 from holdfast.core.history import Item
 from holdfast.core.outcome import Outcome
 from holdfast.core.summary import ApprovalFact
-from holdfast.runtime.scene import Scene, for_the_model
+from holdfast.runtime.scene import Scene
 from holdfast.runtime.transcript import Transcript
 from holdfast.runtime.ui_events import Compaction, CompactionStarted
 from holdfast.store.interface import Approval
@@ -22,10 +22,13 @@ Write = Callable[[str, str, str], Awaitable[str]]
 
 async def compact(
     outcome: Outcome, history: Sequence[Item], scene: Scene, transcript: Transcript, write: Write
-) -> list[Item]:
-    """The history to send instead; it is checkpointed before anything is sent."""
+) -> tuple[list[Item], Outcome | None]:
+    """The history to send instead, checkpointed before anything is sent, and what policies say to its being shorter.
+
+    What they have to tell the model goes with this one request: the next one asks them again.
+    """
     if outcome.summarise is None:
-        return list(history)
+        return list(history), None
     plan: Plan = outcome.summarise.plan
     trigger: Trigger = "manual" if plan.trigger == "manual" else "auto"
     scene.emit(CompactionStarted())
@@ -35,7 +38,7 @@ async def compact(
     result = apply_summary(plan, summary, facts)
     if result.record.method == "none":
         scene.emit(_shown(result, scene))
-        return list(history)
+        return list(history), None
     header = scene.header()
     await scene.judge.do(lambda: transcript.replace(result.history, compacted=header["id"]))
     done = await scene.judge(
@@ -50,9 +53,7 @@ async def compact(
     )
     scene.tell_warnings(done)
     scene.emit(_shown(result, scene))
-    items = list(result.history)
-    added = for_the_model(done, *(item.text for item in items))
-    return [*items[:1], Item("system", added), *items[1:]] if added else items
+    return list(result.history), done
 
 
 async def _summary(plan: Plan, write: Write) -> str | None:

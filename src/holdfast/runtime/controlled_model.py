@@ -168,14 +168,18 @@ class ControlledModel(Model):
         if outcome.decision != "allow":
             raise _refusal(outcome)
         scene.tell_warnings(outcome)
+        compacted: Outcome | None = None
         if outcome.summarise is not None:
-            history = await compact(outcome, history, scene, self._transcript, self.write_summary)
+            history, compacted = await compact(outcome, history, scene, self._transcript, self.write_summary)
             self._base, self._replaced = history, len(self._known)
         elif outcome.history is not None:
             history = list(outcome.history)
         leading, rest = split_system(history)
         prompt = after_hooks(self._prompt, outcome.system, outcome.model_params)
         injected = for_the_model(outcome, prompt.system, leading, self._bootstrap)
+        if compacted is not None:
+            added = for_the_model(compacted, prompt.system, leading, self._bootstrap, injected)
+            injected = "\n\n".join(text for text in (injected, added) if text)
         prompt = finish(prompt, memory=injected, bootstrap=self._bootstrap, inline=self._inline)
         system = f"{prompt.system}\n\n{leading}" if leading else prompt.system
         return history, Request(system, rest, prompt.params)

@@ -11,6 +11,8 @@ from holdfast.runtime.offline_hands import Call, Hands, Result, Work
 from holdfast.runtime.offline_intents import Intent, IntentKind
 
 MOST_LINES = 12
+NO_OUTPUT = "[no output]"
+"""What the tool says instead of nothing."""
 REMEMBERED_IN = "details/learnings/remembered.md"
 MOST_WATCHING = 40
 """Reads of one file in a row; the loop watch speaks up long before."""
@@ -117,7 +119,7 @@ def _command(intent: Intent, hands: Hands, language: Language) -> Work:
     trouble = _or_trouble(result, intent.text, language)
     if trouble:
         return trouble
-    if not result.text.strip():
+    if result.text.strip() in ("", NO_OUTPUT):
         return say.RAN_SILENTLY(command=intent.text).text(language)
     return say.RAN(command=intent.text, excerpt=_excerpt(result.text, language, tail=True)).text(language)
 

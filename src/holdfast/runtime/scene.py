@@ -69,7 +69,7 @@ class Scene:
         )
 
     def emit(self, event: UiEvent) -> None:
-        self.watch(replace(event, subagent=self.where.subagent) if self.where.subagent else event)
+        self.watch(replace(event, subagent=self.where.subagent_name) if self.where.subagent else event)
 
     def tell_warnings(self, outcome: Outcome) -> None:
         """What policies want the user to know."""
