@@ -58,6 +58,7 @@ SIDE_EFFECTS: dict[str, tuple[str, ...]] = {
     "rdate": ("!-p",),
     "ip": ("n>1 !arg1~^(?:s|sh|sho|show|l|li|lis|list|ls|lst|g|get|h|help|all|file|label|address|route|link)$", "arg0~^l arg1~^s$ n>2"),
     "vnstat": ("opt~^--(?:add|remove|create|rename|merge)",),
+    "man": ("-H|--html",),
     "ifconfig": ("raw~^-(?:arp|allmulti|promisc|trailers|multicast|dynamic|alias)$",),
     "defaults": ("arg0~^export$ !arg~^-$",),
     "nohup|systemd-cat|rlwrap": ("",),

@@ -13,7 +13,7 @@ GIT = {
     "status|ls-files|ls-tree|show-ref|rev-parse|rev-list|cat-file|describe|merge-base|name-rev|for-each-ref|shortlog|whatchanged|cherry|var|check-ignore|check-attr|check-mailmap|count-objects|fsck|verify-commit|verify-tag|verify-pack|diff-tree|diff-index|diff-files|range-diff|help|version|annotate|show-branch|merge-tree|patch-id|get-tar-commit-id|column|stripspace|fmt-merge-msg|interpret-trailers|request-pull": _RO,
     "check-ref-format|stripspace|column|show-index|get-tar-commit-id|fmt-merge-msg": {"ro": True, "pos": "text"},
     "ls-files|status": {"ro": True, "pos": "text", "opts": {"-x": "val", "-X": "read", "--exclude": "val"}},
-    "log|show|diff|blame": {**_RO, "when": [["--output|-o", {"ro": False}], ["--ext-diff", {"ro": False, "risk": "caution"}]]},
+    "log|show|diff|blame": {**_RO, "when": [["--output|-o", {"ro": False}], ["--ext-diff|--textconv", {"ro": False, "risk": "caution", "why": "it runs a program that the settings name"}]]},
     "grep": {"ro": True, "pos": "text", "opts": {"-e": "val", "-f": "read", "-O": "?prog", "--open-files-in-pager": "?prog", "-A": "val", "-B": "val", "-C": "val"}},
     "reflog": {"ro": True, "pos": "text", "when": [["arg0~^(?:expire|delete)$", {"ro": False, "risk": "dangerous", "why": "it deletes the record by which lost commits are found", "fx": ["git_history:reflog"]}]]},
     "branch": {
