@@ -15,9 +15,9 @@ from holdfast.store.interface import EventRecord
 from holdfast.store.json_text import from_json, to_json_bytes
 from holdfast.store.search_filters import file_words, microseconds
 from holdfast.store.search_query import Field
-from holdfast.store.search_text import Analysed, analyse
+from holdfast.store.search_text import Analysed, analyse, neighbours
 
-FORMAT = 1
+FORMAT = 2
 """Rises with every change of the schema or of `search_text`: an index of another format is built anew."""
 
 _LABELS = ("user", "agent", "thread", "vault", "session", "kind", "tool")
@@ -36,9 +36,10 @@ _TIME_WORDS = frozenset({*_TIMES.split(), *map(str, range(1950, 2051))})
 
 def make_schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
-    for name in ("words", "parts", "files"):
+    for name in ("words", "files"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
-    builder.add_text_field("stems", tokenizer_name="whitespace", index_option="freq")
+    for name in ("parts", "neighbours", "stems"):
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
     for name in (*_LABELS, "speaker", "mark"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("seq", fast=True)
@@ -68,10 +69,11 @@ class IndexState:
     words: int = 0
     """Tokens of all events, for the length that is usual."""
     parts: int = 0
+    neighbours: int = 0
     stems: int = 0
 
     def tokens(self, field: Field) -> int:
-        return self.words if field == "words" else self.parts if field == "parts" else self.stems
+        return int(getattr(self, field))
 
 
 class Card(NamedTuple):
@@ -126,8 +128,9 @@ def document_of(record: EventRecord, vault: str, text: Analysed) -> tantivy.Docu
     document = tantivy.Document()
     put = document.add_text
     put("words", text.words)
-    for run in text.parts:
-        put("parts", run)
+    if text.parts:
+        put("parts", " ".join(text.parts))
+        put("neighbours", neighbours(text.parts))
     if text.stems:
         put("stems", text.stems)
     where = record.where

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from holdfast.store.json_text import clean_text
 from holdfast.store.search_stems import QUESTION_WORDS
-from holdfast.store.search_text import Token, analyse, composed, identifier_parts, tokens
+from holdfast.store.search_text import Token, analyse, beside, composed, identifier_parts, tokens
 
-Field = Literal["words", "parts", "stems"]
+Field = Literal["words", "parts", "neighbours", "stems"]
 MOST_CHUNKS = 100
 
 
@@ -143,4 +144,13 @@ def _sequence(field: Field, terms: list[str], open_ended: bool) -> Node | None:
         return None
     if len(terms) == 1:
         return Prefix(field, terms[0]) if open_ended else Term(field, terms[0])
-    return Phrase(field, tuple(terms), open_ended)
+    return _side_by_side(terms, open_ended) if field == "parts" else Phrase(field, tuple(terms), open_ended)
+
+
+def _side_by_side(parts: list[str], open_ended: bool) -> Node:
+    """Parts one after the other: each two of them side by side, which for three and more is all but the same."""
+    together = [beside(part, following) for part, following in pairwise(parts)]
+    nodes: list[Node] = [Term("neighbours", term) for term in together]
+    if open_ended:
+        nodes[-1] = Prefix("neighbours", together[-1])
+    return nodes[0] if len(nodes) == 1 else AllOf(tuple(dict.fromkeys(nodes)))

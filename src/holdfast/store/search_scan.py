@@ -11,11 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from holdfast.store.search_query import AllOf, AnyOf, Field, Node, Phrase, Prefix, Term
-from holdfast.store.search_text import analyse
+from holdfast.store.search_text import analyse, neighbours
 
 K1 = 1.2
 B = 0.75
-_GAP = " \n "
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +23,21 @@ class ScanText:
 
     words: str
     parts: str
+    neighbours: str
     stems: str
 
     @classmethod
     def of(cls, text: str) -> ScanText:
         words, parts, stems = analyse(text)
-        return cls(f" {words} ", f" {_GAP.join(parts)} ", f" {stems} ")
+        return cls(f" {words} ", f" {' '.join(parts)} ", f" {neighbours(parts)} ", f" {stems} ")
 
     def field(self, name: Field) -> str:
-        return self.words if name == "words" else self.parts if name == "parts" else self.stems
+        return str(getattr(self, name))
 
     def length(self, name: Field) -> int:
         """How many tokens a field has."""
         layout = self.field(name)
-        return 0 if layout.isspace() else layout.count(" ") - 1 - layout.count("\n")
+        return 0 if layout.isspace() else layout.count(" ") - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from holdfast.store.search_query import AllOf, AnyOf, Node, Prefix, Query, Term
 from holdfast.store.search_stems import stem_of
-from holdfast.store.search_text import composed, tokens
+from holdfast.store.search_text import both, composed, tokens
 
 WIDTH = 240
 _MOST_MARKS = 400
@@ -103,9 +103,11 @@ def _wanted(node: Node) -> tuple[frozenset[str], frozenset[str]]:
                 for inner in nodes:
                     collect(inner)
             case Term(_, text):
-                terms.add(text)
+                terms.update(both(text))
             case Prefix(_, text):
-                prefixes.add(text)
+                *whole, begun = both(text)
+                terms.update(whole)
+                prefixes.add(begun)
             case _:
                 terms.update(part.terms[:-1])
                 (prefixes if part.open_ended else terms).add(part.terms[-1])

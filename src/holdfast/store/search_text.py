@@ -8,6 +8,8 @@ One rule serves the index, the events that are not indexed yet and the query, so
 - `parts`: what identifiers are made of, split at case, digits and underscores; only for runs that hold an identifier.
   A run reaches over joining punctuation: `SessionManager.run` is `session manager run`. Kept apart from the words:
   between two words, parts would break every phrase.
+- `neighbours`: each two parts that stand side by side in a run, as one term. Phrases of parts are looked for here: the
+  parts of names are few and common, and holding every place of `session` against every place of `manager` is slow.
 - `stems`: for questions; see `search_stems`.
 """
 
@@ -16,7 +18,8 @@ from __future__ import annotations
 import operator
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from holdfast.store.search_stems import stem_of
@@ -62,6 +65,7 @@ _SPACED = bytes(code if code < 128 and _ASCII_WORD.match(chr(code)) else 32 for 
 _JOIN = "\x01"
 _JOINED = bytes(ord(_JOIN) if chr(code) in JOINERS else _SPACED[code] for code in range(256))
 _ODD = "\0"
+_BESIDE = "+"
 # Separators that many English texts and all source code with drawings in comments hold: no reason for the slow way.
 _TYPOGRAPHY = dict.fromkeys(
     (0x00A0, 0x00AB, 0x00B7, 0x00BB, 0x00D7, 0x2009, 0x202F, 0xFEFF, *range(0x2010, 0x2040), *range(0x2190, 0x2200),
@@ -143,6 +147,21 @@ def tokens(text: str) -> Iterator[Token]:
 def composed(text: str) -> str:
     """Text in which a letter and its accent are one character, as far as there is one."""
     return text if text.isascii() else _composed(text)
+
+
+def neighbours(parts: Iterable[str]) -> str:
+    """Every part with the next one of its run: `get session manager` gives `get+session session+manager`."""
+    return " ".join([" ".join(map(_BESIDE.join, pairwise(run.split(" ")))) for run in parts if " " in run])
+
+
+def beside(part: str, following: str) -> str:
+    """The term of two parts that stand side by side."""
+    return _BESIDE.join((part, following))
+
+
+def both(term: str) -> list[str]:
+    """What `beside` was made of; any other term alone."""
+    return term.split(_BESIDE)
 
 
 def pairs(run: str) -> tuple[str, ...]:
