@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import holdfast.doors.workbench  # noqa: F401 (loaded here, so that no test waits for the model libraries)
 from doors.web.conftest import ADDRESS, Browser
 from doors.web.questions import open_session, until
 from holdfast.control import Control

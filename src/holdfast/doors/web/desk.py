@@ -283,7 +283,7 @@ class Desk:
         with contextlib.suppress(Exception):
             asyncio.run_coroutine_threadsafe(self._end(), loop).result(END_SECONDS)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(timeout=2)
+        thread.join(timeout=END_SECONDS)
         if not thread.is_alive():
             loop.close()
         self._loop = None
@@ -292,6 +292,11 @@ class Desk:
         await asyncio.gather(*(self._end_seat(seat) for seat in self._seats.values()), return_exceptions=True)
         if self._bench is not None:
             await self._bench.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        if others:
+            await asyncio.wait(others, timeout=3)
 
     async def _end_seat(self, seat: Seat) -> None:
         if seat.busy and not seat.live.runs_a_tool:
