@@ -127,6 +127,15 @@ def test_UI1_a_phone_scans_a_code_that_works_once(window, strange, own_server):
     page = strange(**PHONE)
     page.goto(f"{server.url}/#enter={code}")
     expect(page.locator("nav")).to_be_visible()
+    # And whoever was let in can be sent out again.
+    one.page.keyboard.press("Escape")
+    one.page.get_by_role("button", name="Open on your phone").click()
+    expect(dialog.get_by_text("this device")).to_be_visible()
+    for _ in range(dialog.get_by_role("button", name="Sign out").count()):
+        left = dialog.get_by_role("button", name="Sign out").count()
+        dialog.get_by_role("button", name="Sign out").first.click()
+        expect(dialog.get_by_role("button", name="Sign out")).to_have_count(left - 1)
+    expect(page.get_by_role("alert")).to_contain_text("signed out", timeout=SECONDS)
 
 
 def test_UI1_the_page_comes_back_after_the_server_was_restarted(window, own_server):
