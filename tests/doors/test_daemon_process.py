@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -126,3 +127,13 @@ def test_stop_ends_both_processes(home):
     assert stop(home)
     wait_for(lambda: not any(map(runs, pids)))
     assert not (home.run / "daemon.sock").exists()
+
+
+def test_however_often_it_is_told_to_stop_it_stops(home):
+    """The keeper passes its signal on, so two at once are the rule; a handler that takes a lock would hang at that."""
+    assert ensure_running(home, 30)
+    keeper, worker = own_pids(home)
+    for _ in range(200):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGTERM)
+    wait_for(lambda: not runs(worker) and not runs(keeper))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -30,9 +31,7 @@ _SWITCH_SECONDS = 0.0005
 
 def work(home: Home, doors: Doors, token: str) -> int:
     """Serve until told to stop, or until the home is gone."""
-    stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
+    stopping = _told_by_signals()
     sys.setswitchinterval(_SWITCH_SECONDS)
     # It may have been started by a host's hook, and serves the others too: its own environment configures nothing.
     control = open_control(
@@ -56,6 +55,28 @@ def work(home: Home, doors: Doors, token: str) -> int:
         reaper.stop(1.0)
         control.close()
     return 0
+
+
+def _told_by_signals() -> threading.Event:
+    """Set at the first SIGTERM or SIGINT.
+
+    By a thread that reads the signals' numbers, and not by their handlers: those run anywhere in the main thread, also
+    in the middle of one another, and an event's lock that is held there already is held for ever. Two come at once
+    whenever the keeper passes one on.
+    """
+    told = threading.Event()
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+
+    def read() -> None:
+        os.read(reading, 1)
+        told.set()
+
+    threading.Thread(target=read, name="signals", daemon=True).start()
+    return told
 
 
 def _say(part: str, error: Exception) -> None:
