@@ -18,7 +18,7 @@ from holdfast.store.home import Home
 from holdfast.store.interface import Session
 from runtime.small_tools import SMALL_TOOLS
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def settings(base_url: str, *, api: str = "chat", model: str = "scripted", **runtime: Any) -> Inline:
@@ -117,7 +117,7 @@ def play(work: Callable[[], Any]) -> Any:
     """Run a test's coroutine with a deadline."""
 
     async def bounded() -> Any:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(180):
             return await work()
 
     return asyncio.run(bounded())

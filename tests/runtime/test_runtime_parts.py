@@ -1,5 +1,6 @@
 """The runner's small parts, each by itself."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.control import Control
 from holdfast.core.history import Item
 from holdfast.core.settings import BudgetSettings, ModelSettings, RuntimeSettings
 from holdfast.runtime import ui_events
@@ -16,8 +18,11 @@ from holdfast.runtime.claim import Busy, FileClaim
 from holdfast.runtime.dialect import input_from_items, items_from_input, split_system
 from holdfast.runtime.ledger import Ledger
 from holdfast.runtime.message_queue import MessageQueue
+from holdfast.runtime.model_shelf import ModelShelf
 from holdfast.runtime.models import choose, is_local
 from holdfast.runtime.trouble import Trouble
+from holdfast.store.config_file import Inline
+from holdfast.store.home import Home
 from holdfast.store.interface import Approval
 from holdfast.testing.builders import session_id
 from holdfast.testing.memory_store import MemoryStore
@@ -158,3 +163,16 @@ def test_OP1_core_and_command_line_never_load_the_agent_library():
         code = f"import sys, {module}; print(*sys.modules)"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
         assert {"agents", "openai", "pydantic"}.isdisjoint(done.stdout.split()), module
+
+
+def test_UI3_a_model_is_opened_once_however_many_ask_for_it(tmp_path):
+    control = Control.open(Home(tmp_path / "home"), inline=Inline(environ={}))
+    shelf = ModelShelf(control)
+
+    async def whole():
+        opened = await asyncio.gather(*(shelf.open() for _ in range(8)))
+        assert len({id(model) for _, model in opened}) == 1
+        await shelf.close()
+
+    asyncio.run(whole())
+    control.close()

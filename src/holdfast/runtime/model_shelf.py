@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 from agents.models.interface import Model
 
@@ -18,15 +19,17 @@ class ModelShelf:
         self.name = name
         """What the user chose for this conversation; empty: what the configuration says."""
         self._opened: dict[ModelChoice, Model] = {}
+        self._opening = threading.Lock()
 
     def choice(self, name: str = "") -> ModelChoice:
         return choose(self._control.settings.runtime, name or self.name)
 
     def __call__(self, name: str = "") -> tuple[ModelChoice, Model]:
         choice = self.choice(name)
-        model = self._opened.get(choice)
-        if model is None:
-            model = self._opened[choice] = build(choice, self._control.home)
+        with self._opening:  # sub-agents ask at once, each from a thread: a second one would never be closed
+            model = self._opened.get(choice)
+            if model is None:
+                model = self._opened[choice] = build(choice, self._control.home)
         return choice, model
 
     async def open(self, name: str = "") -> tuple[ModelChoice, Model]:
