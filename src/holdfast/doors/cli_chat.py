@@ -73,7 +73,7 @@ def _at_terminal(context: Context, wanted: dict[str, Any]) -> int:
 @click.command()
 @click.argument("message", nargs=-1, required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per event, the last one is turn_ended.")
-@click.option("--yes-safe", is_flag=True, help="Allow commands that are proven to change nothing and to read no secret.")
+@click.option("--yes-safe", is_flag=True, help="Allow commands that are proven to change nothing and read no secret.")
 @click.option("--deny-asks", is_flag=True, help="Deny whatever would be asked (the default without a terminal).")
 @click.option("--park", is_flag=True, help="Leave the run at a question and exit with 7; --resume goes on later.")
 @_shared

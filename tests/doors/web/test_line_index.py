@@ -34,9 +34,10 @@ def test_TR6_the_lines_of_any_text(tmp_path_factory, pieces, first, count):
         assert found.lines == [
             line.removesuffix("\r")[: line_index.MOST_LINE] for line in expected[first : first + len(found.lines)]
         ]
-        assert len(found.lines) == min(count, max(0, len(expected) - first)) or sum(
-            len(line) for line in found.lines
-        ) >= line_index.MOST_LINE
+        assert (
+            len(found.lines) == min(count, max(0, len(expected) - first))
+            or sum(len(line) for line in found.lines) >= line_index.MOST_LINE
+        )
         assert found.cut == [
             first + at
             for at, line in enumerate(expected[first : first + len(found.lines)])

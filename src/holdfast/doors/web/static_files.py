@@ -16,8 +16,7 @@ FOLDER = Path(__file__).parent / "static"
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".webmanifest": "application/json"}
 _TEXT = ("text/", "image/svg", "application/json")
 _MISSING = (
-    b"<!doctype html><meta charset=utf-8><title>Holdfast</title>"
-    b"<p>The page is not built: run <code>make web</code>."
+    b"<!doctype html><meta charset=utf-8><title>Holdfast</title><p>The page is not built: run <code>make web</code>."
 )
 
 
