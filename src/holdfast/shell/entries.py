@@ -14,7 +14,18 @@ from holdfast.shell.options import Arguments, acts, holds, raw_matches, split_ar
 from holdfast.shell.reading import RISK_ORDER, EffectKind, Risk
 from holdfast.shell.roles import Roles
 from holdfast.shell.smuggle import smuggled, smuggled_to_reader
-from holdfast.shell.verbs import ASKS, CHANGE_PREFIXES, CHANGES, DESTROYS, READS, STRONG, destructive_task, verb_of
+from holdfast.shell.verbs import (
+    ASKS,
+    CHANGE_PREFIXES,
+    CHANGES,
+    DESTROYS,
+    NOUNS_TOO,
+    READS,
+    STRONG,
+    STRONG_WORDS,
+    destructive_task,
+    verb_of,
+)
 
 if TYPE_CHECKING:
     from holdfast.shell.calls import Caller
@@ -121,7 +132,8 @@ class Entries(Roles):
         if texts & {"--dry-run", "--dryrun", "--dry-run=client"}:  # believed, not proven
             self.record.read_only = False
             return _UNKNOWN
-        if any(
+        mirrors = bool({"mirror", "sync"} & set(words[:2])) and "--remove" in texts
+        if mirrors or any(
             f.text in ("-purge", "--purge", "--delete", "--destroy", "--prune", "--delete-data") for f in call.fields
         ):
             self.record.add("external_state", " ".join(words), call.command, detail)
@@ -141,6 +153,8 @@ class Entries(Roles):
             noun = (call.name == "aws" and not position and len(call.path) == 1) or (
                 call.name == "az" and position < named - 1  # groups of words come first, the verb is the last one
             )
+            # `schedule delete`, `connect token delete`: a word that is a verb elsewhere names what is deleted
+            noun = noun or (candidate in NOUNS_TOO and bool(STRONG_WORDS & set(words[position + 1 : position + 3])))
             if verb in CHANGES and (verb == candidate.lower() or verb in CHANGE_PREFIXES) and not noun:
                 break
             if verb in ASKS or candidate in extra_reads.split():

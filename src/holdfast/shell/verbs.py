@@ -51,6 +51,12 @@ STRONG = frozenset(
     "delete destroy purge drop terminate wipe erase nuke truncate obliterate deprovision expunge flushall"
     " flushdb force-delete delete-all wipefs".split()
 )
+# Of the verbs that change, those that are names of things as well, and what is said about such a thing.
+NOUNS_TOO = frozenset(
+    "schedule connect config lock backup deploy issue label tag run build transfer proxy link mount restore export"
+    " import forward call mark console".split()
+)
+STRONG_WORDS = frozenset(("delete", "destroy", "remove", "rm", "purge", "drop", "terminate", "revoke", "wipe", "unset"))
 _SPLIT = Lazy(r"[-_:.]")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.shell.calls import Caller
 
 _DESTRUCTIVE_URL = Lazy(
-    r"[/_?&=:.-](?:do[_-]?)?(?:delete(?:_?by_?query|_?all)?|destroy|purge|wipe|drop(?:_?database)?|terminate|flush(?:all)?)"
+    r"[/_?&=:.-](?:do[_-]?)?(?:delete(?:[_-]?by[_-]?query|[_-]?all|[_-]?series|[_-]?batch|[_-]?index)?|destroy|purge|wipe|drop(?:_?database)?|terminate|flush(?:all)?)"
     r"(?:[/?&=]|\Z)",
     re.IGNORECASE,
 )

@@ -106,7 +106,7 @@ TABLE = {
         "why": "it sends a request",
         "fx": ["network"],
         "opts": {"-o": "write", "--output": "write", "-a": "val", "--auth": "val", "-s": "val", "--session": "val", "-A": "val"},
-        "when": [["arg0~^DELETE$", {"risk": "dangerous", "why": "it asks a server to delete", "fx": ["external_state:http delete"]}], ["arg0~^(?:POST|PUT|PATCH)$", {"fx": ["external_state:http", "network"]}]],
+        "when": [["arg0~^DELETE$", {"risk": "dangerous", "why": "it asks a server to delete", "fx": ["external_state:http delete"]}], ["arg0~^(?:POST|PUT|PATCH)$", {"fx": ["external_state:http", "network"]}], ["arg0~^(?:POST|PUT)$ arg~[/_-]delete(?:[_-]?by[_-]?query|[_-]?all|[_-]?batch)?$", {"risk": "dangerous", "why": "it asks a server to delete"}]],
     },
     "wget|wget2|aria2c|axel|puf": {
         "handler": "wget",
