@@ -69,6 +69,8 @@ def test_AU1_the_store_gives_the_entries_of_one_session_or_of_all_in_order(tmp_p
     first = store.audit_since(0, 2)
     assert [entry["eventId"] for _, entry in first] == ["e0", "e1"]
     assert [entry["eventId"] for _, entry in store.audit_since(first[-1][0], 2)] == ["e2", "e3"]
+    ours = store.audit_since(first[-1][0], 2, session="s2")
+    assert [entry["eventId"] for _, entry in ours] == ["e3", "e6"]
     assert list(store.audit_since(store.audit_since(597, 1000)[-1][0])) == []
     report = store.verify_audit()
     assert (report.ok, report.files, report.entries) == (True, 2, 600)
