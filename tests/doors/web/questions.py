@@ -8,7 +8,7 @@ from holdfast.control import Control
 from holdfast.store.interface import Approval, Session
 from holdfast.testing.builders import EventBuilder, session_id
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def until(condition: Callable[[], Any], what: str = "it") -> Any:
