@@ -82,6 +82,13 @@ test('what a run leaves behind ends with it; an open question stays', () => {
   assert.equal(now.compacting, false)
 })
 
+test('a denied call stays denied after the run, before the record says so', () => {
+  let now = recorded(start(), call('c', 'waiting', { approval: 'ap' }))
+  now = run(now, { kind: 'tool_waiting', callId: 'c', tool: 'bash', approval: 'ap' }, { kind: 'tool_denied', callId: 'c', tool: 'bash', reason: 'no' })
+  now = run(now, { kind: 'turn_ended', invocation: 'i', reason: 'done', text: '', problem: '' })
+  assert.equal(toolState(now.items[0] as ToolItem, now.tools.get('c') ?? null), 'denied')
+})
+
 test('words of a sub-agent are not mixed into the reply; its calls are shown', () => {
   const now = run(start(), { kind: 'text_delta', text: 'inner', subagent: 'helper' }, { kind: 'tool_running', callId: 's', tool: 'read', input: {}, subagent: 'helper' })
   assert.equal(now.text, '')

@@ -187,7 +187,8 @@ function replied(now: Conversation, text: string): Conversation {
 }
 
 function ended(now: Conversation): Conversation {
-  const tools = new Map([...now.tools].filter(([, one]) => one.state === 'waiting'))
+  // What is decided stays until the record says it too; a question stays open; the rest ended with the run.
+  const tools = new Map([...now.tools].filter(([, one]) => one.state === 'waiting' || isFinal(one.state)))
   return { ...now, running: false, text: '', reasoning: '', compacting: false, retry: null, tools }
 }
 

@@ -7,6 +7,7 @@ import { earlier, happened, opened, recorded, takenBack, type Conversation } fro
 
 const PAGE = 120
 const SEEK_PAGE = 500
+const LATEST = 30
 
 export class OpenThread {
   state = $state.raw<ThreadState | null>(null)
@@ -72,10 +73,12 @@ export class OpenThread {
     for (const apply of missed) apply()
   }
 
-  /** What the stream does not tell: mode, whether the run can be taken up, the queue. */
+  /** What the stream does not tell: mode, whether the run can be taken up, what became of the last calls. */
   async refresh(): Promise<void> {
     try {
-      this.apply(await api.get(this.thread))
+      const [state, page] = await Promise.all([api.get(this.thread), api.messages(this.thread, { limit: LATEST })])
+      this.apply(state)
+      this.change((now) => page.items.reduce(recorded, now))
     } catch {
       // the next event, or the next load, brings it
     }
