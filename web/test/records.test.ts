@@ -34,7 +34,7 @@ test('a scale goes both ways, also over nothing', () => {
 })
 
 test('what is searched for stands in the address and comes back from it', () => {
-  const filters = filtersOf(new URLSearchParams('kind=compacted&vault=/a b&span=days&from=2026-11-01&to=2026-11-02'))
+  const filters = filtersOf(new URLSearchParams('kind=compacted&vault=/a b&span=days&from=2026-06-01&to=2026-06-02'))
   const back = filtersOf(new URLSearchParams(addressOf('two words', filters)))
   assert.deepEqual(back, filters)
   const asked = askedFor(filters, 0)
