@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,7 +74,9 @@ def browser():
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("installable: chromium")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=SECONDS)  # a machine may be busy; what never comes fails all the same
 
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
@@ -120,6 +123,14 @@ class Window:
             for one in found
         ]
         assert told == [], f"{self.name}: " + "\n".join(told)
+
+
+def until(page, found) -> None:
+    """Let the browser go on until `found()`; a list that a handler fills, say."""
+    end = time.monotonic() + SECONDS / 1000
+    while not found():
+        assert time.monotonic() < end, "it did not come"
+        page.wait_for_timeout(20)
 
 
 def _shrink(path: Path) -> None:

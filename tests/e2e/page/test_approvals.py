@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from e2e.page.conftest import SECONDS
+from e2e.page.conftest import SECONDS, until
 
 PUSH = "git push --force origin main"
 
@@ -100,6 +100,7 @@ def test_UI2_two_tabs_answer_at_once_and_one_answer_counts(window, served, waiti
     card(first, approval).locator("form").get_by_role("button", name="Deny", exact=True).click()
     expect(card(first, approval).locator("[aria-busy]")).to_have_count(1)
     card(second, approval).get_by_role("button", name="Allow once").click()
+    until(first.page, lambda: held)
     held[0].continue_()
     for one in (first, second):
         expect(card(one, approval).locator(".outcome")).to_be_visible(timeout=SECONDS)

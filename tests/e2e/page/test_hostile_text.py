@@ -72,7 +72,7 @@ def read_through(one):
                  return step * 300 > log.scrollHeight }""",
             step,
         )
-        one.page.wait_for_timeout(60)
+        one.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         met |= {name for name, selector in names.items() if one.page.locator(selector).count()}
         unsafe = "[...document.querySelectorAll('.markdown a')].filter(a => !/noopener/.test(a.rel)).length"
         assert one.page.evaluate(unsafe) == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from e2e.page.conftest import SECONDS
+from e2e.page.conftest import SECONDS, until
 
 LONG = "needle " + "x" * 300
 
@@ -111,6 +111,7 @@ def test_TR6_while_it_loads_it_says_so(window, hosts):
     dialog = open_viewer(one, where)
     expect(dialog.locator('[data-output="loading"]')).to_contain_text("Loading the output")
     one.axe()
+    until(one.page, lambda: held)
     held[0].continue_()
     expect(dialog.locator('[data-output="ok"]')).to_be_visible(timeout=SECONDS)
 
