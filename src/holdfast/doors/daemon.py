@@ -103,7 +103,7 @@ class Daemon:
             host, _, query = path[len(b"/hook/") :].decode("ascii", "replace").partition("?")
             deadline = query.removeprefix("deadline=")
             reply = self._answer(host, payload, Asked(float(deadline) if deadline.isdigit() else None))
-            _respond(link, b"200 OK" if reply.code == 0 else b"500 Internal Server Error", reply.out or b"{}")
+            _respond(link, b"200 OK" if reply.code == 0 else b"500 Internal Server Error", reply.out)
             self._afterwards(reply)
 
     def _afterwards(self, reply: Reply) -> None:

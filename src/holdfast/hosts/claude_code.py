@@ -106,7 +106,8 @@ class ClaudeCode:
             out["hookSpecificOutput"] = {"hookEventName": name, **specific}
         if answer.notice:
             out["systemMessage"] = answer.notice
-        return dialect.reply(out)
+        # Any answer, even an empty object, is kept in its transcript and carried through every later request.
+        return dialect.reply(out) if out else Reply()
 
     def refuse(self, payload: Payload, reason: str) -> Reply:
         kind = payload.get("hook_event_name")
