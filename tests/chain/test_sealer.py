@@ -82,7 +82,7 @@ def test_SC3_finalising_that_takes_too_long_is_cut_off_with_a_mark(scene):
     chain = Chain(scene.control, minutes=model, finalise_seconds=0.2)
     began = time.monotonic()
     assert chain.sealer.seal_now(where, by="ada").status == "sealed"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 18, "it waited for the model"
     stuck.set()
     assert "did not end within 0.2 s" in scene.row(where).seal_mark
     assert scene.chain.digests.of(scene.row(where)).number == 1, (
@@ -106,7 +106,7 @@ def test_SC3_the_reaper_seals_what_a_dead_process_left_half_sealed(scene):
     scene.clock.advance(FINALISE_SECONDS + 1)
     reaper = Reaper(scene.chain.sealer, interval=0.05)
     reaper.start()
-    for _ in range(200):
+    for _ in range(1500):
         if scene.row(where).state == "sealed":
             break
         time.sleep(0.02)
@@ -126,7 +126,7 @@ def test_SC3_the_reaper_outlives_a_store_that_is_away(scene):
     sealer = Broken(scene.store, None, clock=scene.clock, new_id=scene.ids)
     reaper = Reaper(sealer, interval=0.01, on_error=problems.append)
     reaper.start()
-    for _ in range(200):
+    for _ in range(1500):
         if len(problems) > 2:
             break
         time.sleep(0.02)
