@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
-from e2e.tmux_screen import Screen
+from e2e.tmux_screen import PATIENCE, Screen
 
 PROGRAM = [sys.executable, "-m", "holdfast"]
 PROMPT = "›"
@@ -35,6 +36,18 @@ def environment(place: Path, **more: str) -> dict[str, str]:
 
 def chat(place: Path, *options: str, **env: str) -> Screen:
     return Screen([*PROGRAM, "chat", *options], cwd=place / "vault", env=environment(place, **env))
+
+
+def wait_for_prompt(screen: Screen, seconds: float = PATIENCE) -> None:
+    """Until the turn is over and the chat reads again: an empty prompt with the bar below it."""
+    end = time.monotonic() + seconds
+    while True:
+        lines = [line.strip() for line in screen.text().splitlines() if line.strip()]
+        if len(lines) > 1 and lines[-2] == PROMPT and " · " in lines[-1]:
+            return
+        if time.monotonic() > end:
+            raise AssertionError(f"the prompt did not come back within {seconds:g} s:\n{screen.text()}")
+        time.sleep(0.05)
 
 
 def configure(place: Path, **runtime: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.terminal_place import PROGRAM, PROMPT, chat, configure, environment, make_place
+from e2e.terminal_place import PROGRAM, PROMPT, chat, configure, environment, make_place, wait_for_prompt
 from e2e.tmux_screen import Screen
 
 pytestmark = pytest.mark.e2e
@@ -70,8 +70,10 @@ def test_UI3_ctrl_c_once_stops_the_turn_twice_quits_and_nothing_is_lost(place):
         screen.press("C-c")
         screen.wait_for("stopping")
         screen.wait_for("stopped")
+        wait_for_prompt(screen)
         screen.enter("list files")
         screen.wait_for("entries in this folder")
+        wait_for_prompt(screen)
         screen.press("C-c")
         screen.wait_for("Ctrl-C again")
         screen.press("C-c")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.doors.chat_engine import Engine
     from holdfast.store.interface import Approval
 
-QUIT_SECONDS = 5.0
+QUIT_SECONDS = 15.0
 GIVE_UP_SECONDS = 5.0
 _ANSWERS = {"o": "once", "a": "always", "w": "for_a_while", "d": "deny"}
 
