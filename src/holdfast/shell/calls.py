@@ -36,7 +36,7 @@ _RUNNER = Lazy(
 )
 
 
-MAX_WORDS = 16_000
+MAX_WORDS = 10_000
 
 
 class Caller(Entries):
