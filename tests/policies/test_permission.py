@@ -124,9 +124,16 @@ CREDENTIALS = [
     "id_rsa", "id_ed25519", "keys/id_ecdsa", ".ssh/config", ".ssh", ".aws/credentials", ".gnupg/secring.gpg", ".netrc",
     ".npmrc", ".pypirc", ".docker/config.json", ".kube/config", ".config/gcloud/credentials.db",
     ".azure/accessTokens.json", ".git-credentials", ".config/gh/hosts.yml", ".pgpass", "wallet.dat",
-    ".mozilla/firefox/x/logins.json", "Library/Keychains/login.keychain-db", ".config/google-chrome/Default/Cookies",
+    "Library/Keychains/login.keychain-db",
     ".local/share/keyrings/login.keyring", "terraform.tfstate", ".bash_history", ".claude/.credentials.json",
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [".mozilla/firefox/x/logins.json", ".config/google-chrome/Default/Cookies"])
+def test_PE10_a_browsers_profile_lets_into_the_page_so_nobody_reads_that_of_the_user(name):
+    assert bench().decision("read", path=name) == "ask"
+    assert bench().decision("read", path=f"/srv/other/{name}") == "ask"
+    assert bench().decision("read", path=f"/home/u/{name}") == "deny"
 
 
 @pytest.mark.parametrize("name", CREDENTIALS)
