@@ -13,7 +13,7 @@ from holdfast.chain.cursors import RecallError, decode_cursor, encode_cursor
 from holdfast.chain.digest_text import digest_text
 from holdfast.chain.digests import Digests, all_events
 from holdfast.chain.reach import Reach
-from holdfast.chain.session_health import health_of, health_words
+from holdfast.chain.session_health import compactions_of, health_of, health_words
 from holdfast.chain.views import VIEWS, View, chat_entry, invocations, raw_entry
 from holdfast.core.summary import cut_to
 from holdfast.core.tokens import estimate
@@ -83,7 +83,7 @@ class Recall:
             "window": health.window if health else None,
             "health": health_words(health, session, now),
             "events": last[0].no if last else 0,
-            "compactions": session.compressions,
+            "compactions": compactions_of(self._store, session),
             "title": session.title,
             "sealReason": session.seal_reason,
             "sealMark": session.seal_mark,

@@ -22,6 +22,12 @@ def health_of(store: Store, session: Session) -> Health | None:
     return max(known, key=lambda health: health.at, default=None)
 
 
+def compactions_of(store: Store, session: Session) -> int:
+    """How often it was made smaller so far; the row's own figure is written when it is sealed."""
+    kept: Any = store.state(session.id).data.get("session_strategy", {})
+    return max(session.compressions, int(kept.get("compressions", 0)))
+
+
 def health_words(health: Health | None, session: Session, now: float) -> dict[str, Any] | None:
     """With its age, and marked when it is stale; a sealed session does not change any more, so its figure stands."""
     if health is None:

@@ -33,6 +33,8 @@ def test_UI1_threads_of_every_host_are_listed_newest_first_and_paged(client, lif
 def test_SC2_the_timeline_tells_how_full_each_session_is_and_where_its_strategy_acts(client, life, where):
     life.compact(where, before=90_000, after=20_000)
     life.measure(where, 30_000)
+    live = client.get(f"/api/chains/{where.thread}").json()["sessions"][0]
+    assert (live["state"], live["compressions"]) == ("active", 1), "counted before it is sealed, too"
     life.seal(where)
     following = life.arrive("h1", source="resume").session.id
     life.say(following, "go on")

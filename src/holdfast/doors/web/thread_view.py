@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from holdfast.chain.session_health import health_of
+from holdfast.chain.session_health import compactions_of, health_of
 from holdfast.control import Control
 from holdfast.core.keys import SessionKey
 from holdfast.core.strategy import OWN_HOST, Who, effective
@@ -93,16 +93,10 @@ def health_shape(
         "strategy": marks.strategy,
         "warn": marks.warn,
         "action": marks.action,
-        "compressions": max(session.compressions, _compressions(control, session)),
+        "compressions": compactions_of(control.store, session),
         "maxCompressions": marks.max_compressions,
         "segments": segments(),
     }
-
-
-def _compressions(control: Control, session: Session) -> int:
-    """How often it was made smaller so far; the session's own figure is written when it is sealed."""
-    found = control.store.events(session.id.session, kinds=("compacted",), limit=_MEASURED, newest_first=True)
-    return sum(1 for record in found if session.host != OWN_HOST or record.data.get("summary"))
 
 
 def segments_of(control: Control, session: Session) -> list[SegmentShape]:
