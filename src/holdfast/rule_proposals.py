@@ -17,6 +17,7 @@ from holdfast.core.patterns import Rule, escaped
 from holdfast.core.targets import Access, Domain, Target
 from holdfast.core.verdict import Finding
 from holdfast.rule_index import RuleIndex
+from holdfast.shell.reading import CommandReading
 
 ONLY_ONCE = {
     "compound": Phrase(
@@ -136,6 +137,8 @@ def _refusal(call: ToolCall, accesses: Sequence[Access]) -> Message | None:
     if reading is not None:
         if reading.has_error or reading.incomplete:
             reason = "unread"
+        elif _only_guessed(reading):
+            reason = "dynamic"
         elif reading.compound or len(reading.simple_commands) != 1:
             reason = "compound"
         elif reading.simple_commands[0].dynamic:
@@ -145,6 +148,12 @@ def _refusal(call: ToolCall, accesses: Sequence[Access]) -> Message | None:
     if not reason and not all(access.certain for access in accesses):
         reason = "uncertain"
     return ONLY_ONCE[reason]() if reason else None
+
+
+def _only_guessed(reading: CommandReading) -> bool:
+    """One command under a name that is not known yet; the others are what that name may stand for."""
+    first, *rest = reading.simple_commands or (None,)
+    return first is not None and first.dynamic and all(guess.via == (first.name,) for guess in rest)
 
 
 def _ladder(access: Access, call: ToolCall) -> list[str]:

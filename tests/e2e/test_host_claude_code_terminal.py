@@ -49,8 +49,7 @@ def test_HO5_in_a_terminal_the_hosts_own_dialog_asks_and_its_answer_counts(attac
         assert "Do you want to proceed?" in shown
         assert len(mine("pending")) == 1, "the same question stands in the inbox"
         assert not (kit.workspace / "first").exists()
-        screen.press("Enter")
-        screen.wait_for("first done")
+        screen.press_until("Enter", "first done")
         assert (kit.workspace / "first").exists()
         assert kit.it.wait_for(lambda: mine("answered"), 30)
         (answered,) = mine("answered")
@@ -58,8 +57,8 @@ def test_HO5_in_a_terminal_the_hosts_own_dialog_asks_and_its_answer_counts(attac
 
         screen.enter("run the second")
         screen.wait_for("Running `touch second` needs a person's approval.")
-        screen.press("Escape")
-        screen.wait_for("What should Claude do instead?")
+        screen.wait_for("Do you want to proceed?")
+        screen.press_until("Escape", "What should Claude do instead?")
         screen.enter("never mind")
         screen.wait_for("second done")
         assert not (kit.workspace / "second").exists()

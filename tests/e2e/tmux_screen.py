@@ -57,6 +57,17 @@ class Screen:
     def press(self, *keys: str) -> None:
         self._tmux("send-keys", "-t", "t", *keys)
 
+    def press_until(self, key: str, text: str, *, seconds: float = PATIENCE) -> str:
+        """Press it, again every few seconds, until `text` is there: a program may show a dialog before it listens."""
+        end = time.monotonic() + seconds
+        while True:
+            self.press(key)
+            try:
+                return self.wait_for(text, seconds=5)
+            except AssertionError:
+                if time.monotonic() > end:
+                    raise
+
     def enter(self, text: str) -> None:
         self.type(text)
         self.press("Enter")
