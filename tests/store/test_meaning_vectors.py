@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.store.meaning_vectors import cosine, nearest_signs, pack, signs_of
+from holdfast.store.meaning_vectors import cosines, nearest_signs, pack, signs_of
 from holdfast.store.search_cursor import Cursor
 from holdfast.store.search_fusion import fused
 
@@ -25,7 +25,7 @@ def test_SC6_any_vector_is_packed_or_has_no_direction(vector):
     assert len(packed.numbers) == len(vector)
     assert packed.length >= 127
     assert packed.signs.bit_length() <= len(vector)
-    assert cosine(packed, packed) == pytest.approx(1.0)
+    assert cosines(packed, [packed]) == [pytest.approx(1.0)]
 
 
 @given(usual, usual)
@@ -34,7 +34,7 @@ def test_SC6_likeness_survives_the_packing(one, other):
     first, second = pack(one), pack(other)
     assert first is not None
     assert second is not None
-    assert cosine(first, second) == pytest.approx(exact, abs=0.04)
+    assert cosines(first, [second, first]) == [pytest.approx(exact, abs=0.04), pytest.approx(1.0)]
 
 
 @given(usual, st.floats(1e-6, 1e6))

@@ -37,7 +37,7 @@ _MANY = 1_000
 @click.option("--cursor", metavar="CURSOR", help="The next page: what the last one printed.")
 @click.option("--all", "match_all", is_flag=True, help="Every word must be there, also in a question.")
 @click.option("--any", "match_any", is_flag=True, help="Some of the words are enough.")
-@click.option("--semantic", is_flag=True, help="Search by meaning too, and make the vectors that are missing first.")
+@click.option("--semantic", is_flag=True, help="Search by meaning too; vectors that are missing are made first.")
 @click.option("--plain", is_flag=True, help="Search by words only, whatever is configured.")
 @click.option("--rebuild", is_flag=True, help="Build the index anew from the store; with --semantic the vectors.")
 @click.option("--status", "show_status", is_flag=True, help="Tell how large and how current the index is.")

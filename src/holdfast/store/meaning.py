@@ -7,6 +7,7 @@ said gets a vector; commands and their outputs are found by their words, and are
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import threading
@@ -17,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.store.interface import EventRecord, Store
 from holdfast.store.meaning_file import MeaningFile, MeaningState, Row
-from holdfast.store.meaning_vectors import Packed, cosine, nearest_signs, pack
+from holdfast.store.meaning_vectors import Packed, cosines, nearest_signs, pack
 from holdfast.store.search_document import QUIET_KINDS, IndexState
 from holdfast.store.search_filters import Labels, Sieve, microseconds
 from holdfast.store.search_folder import follows
@@ -31,13 +32,14 @@ _FEW_CHARACTERS = 400
 _BATCH = 32
 _READ = 256
 _BATCH_SECONDS = 60.0
-_CANDIDATES = 1000
+_CANDIDATES = 400
 """So many, chosen by their signs, are compared exactly."""
 MOST_NEAR = 30
 _SHARE_OF_BEST = 0.75
 """What is less like the query than this share of the best is not near."""
 _QUIET_SECONDS = 30.0
 """So long the endpoint is not asked again after it failed a search: not every search waits for its deadline."""
+Wanted = Sequence[tuple[str, tuple[str, ...]]]
 _OF_SESSION = frozenset({"user", "agent", "thread", "vault", "session"})
 
 
@@ -96,6 +98,8 @@ class Meaning:
         self._turn = threading.Lock()
         self._loading = threading.Lock()
         self._loaded = _Loaded()
+        self._labels: dict[str, dict[str, str]] = {}
+        """Of sessions that have vectors, asked for once; what is shown is held against the store all the same."""
         self._quiet_until = 0.0
 
     @property
@@ -123,15 +127,15 @@ class Meaning:
         query = pack(self._asked(embedder, text, seconds))
         if query is None:
             raise EmbeddingError("the endpoint gave a vector without a direction for this query")
-        if len(query.numbers) != state.dimensions:
+        if query.size != state.dimensions:
             raise EmbeddingError(
-                f"the endpoint gives vectors of {len(query.numbers)} numbers now, those that are kept have "
+                f"the endpoint gives vectors of {query.size} numbers now, those that are kept have "
                 f"{state.dimensions}; `holdfast search --rebuild --semantic` makes them anew"
             )
         with self._loading:
             self._load()
-            places = self._loaded.nearest(query, self._chooser(sieve))
-        return Near(tuple(self._in_order(query, places, sieve)))
+            numbers = self._loaded.nearest(query.signs, sieve, self._sees)
+        return Near(tuple(self._in_order(query, numbers, sieve)))
 
     def _asked(self, embedder: Embedder, text: str, seconds: float) -> list[float]:
         if time.monotonic() < self._quiet_until:
@@ -146,48 +150,28 @@ class Meaning:
     def _load(self) -> None:
         state, rows = self._file.signs_after(self._loaded.last)
         if state is None or state.edition != self._loaded.edition:
-            self._loaded = _Loaded()
+            self._loaded, self._labels = _Loaded(), {}
             state, rows = self._file.signs_after(0)
         if state is not None:
             self._loaded.edition = state.edition
         for row in rows:
             self._loaded.add(*row)
 
-    def _chooser(self, sieve: Sieve) -> Callable[[str, str, int], bool] | None:
-        """Whether an event can pass, by its session, kind and time; None: every one can."""
-        outer = [(name, values) for name, values in sieve.wanted if name in _OF_SESSION]
-        kinds = [values for name, values in sieve.wanted if name == "kind"]
-        if not outer and not kinds and sieve.since is None and sieve.until is None:
-            return None
-        seen: dict[str, bool] = {}
-
-        def may_pass(session: str, kind: str, at: int) -> bool:
-            if session not in seen:
-                seen[session] = self._sees(session, outer)
-            return (
-                seen[session]
-                and all(kind in values for values in kinds)
-                and (sieve.since is None or at >= sieve.since)
-                and (sieve.until is None or at < sieve.until)
-            )
-
-        return may_pass
-
-    def _sees(self, session: str, wanted: Sequence[tuple[str, tuple[str, ...]]]) -> bool:
-        row = self._store.session(session)
-        if row is None:
-            return False
-        labels = {"user": row.id.user, "agent": row.id.agent, "thread": row.id.thread}
-        labels |= {"vault": row.vault, "session": session}
+    def _sees(self, session: str, wanted: Wanted) -> bool:
+        labels = self._labels.get(session)
+        if labels is None:
+            row = self._store.session(session)
+            if row is None:
+                return False
+            labels = {"user": row.id.user, "agent": row.id.agent, "thread": row.id.thread}
+            labels |= {"vault": row.vault, "session": session}
+            self._labels[session] = labels
         return all(labels[name] in values for name, values in wanted)
 
     def _in_order(self, query: Packed, numbers: Sequence[int], sieve: Sieve) -> list[int]:
         """By likeness; each is read from the store, for what is gone there, or outside, is no hit."""
-        vectors = self._file.vectors(numbers)
-        scored = sorted(
-            ((cosine(query, kept), seq) for seq, kept in vectors.items() if len(kept.numbers) == len(query.numbers)),
-            reverse=True,
-        )
+        kept = {seq: one for seq, one in self._file.vectors(numbers).items() if one.size == query.size}
+        scored = sorted(zip(cosines(query, list(kept.values())), kept, strict=True), reverse=True)
         found: list[int] = []
         floor = 0.0
         for likeness, seq in scored:
@@ -286,7 +270,7 @@ class Meaning:
                 return Refreshed(made)
             for said, last in _portions(batch):
                 rows = self._rows(embedder, said)
-                dimensions = len(rows[0].vector.numbers) if rows else 0
+                dimensions = rows[0].vector.size if rows else 0
                 if state.dimensions and dimensions and dimensions != state.dimensions:
                     if restarted:
                         raise EmbeddingError(
@@ -354,13 +338,23 @@ class _Loaded:
         self._labels.append(self._known.setdefault((session, kind), len(self._known)))
         self._signs.append(signs)
 
-    def nearest(self, query: Packed, may_pass: Callable[[str, str, int], bool] | None) -> list[int]:
-        chosen = None
-        if may_pass is not None:
-            labels = list(self._known)
-            chosen = [place for place, label in enumerate(self._labels) if may_pass(*labels[label], self._times[place])]
-        places = nearest_signs(query.signs, self._signs, chosen, _CANDIDATES)
+    def nearest(self, query: int, sieve: Sieve, sees: Callable[[str, Wanted], bool]) -> list[int]:
+        """Numbers of the events whose signs are most like the query's, of those that may pass the sieve."""
+        places = nearest_signs(query, self._signs, self._chosen(sieve, sees), _CANDIDATES)
         return [self._numbers[place] for place in places]
+
+    def _chosen(self, sieve: Sieve, sees: Callable[[str, Wanted], bool]) -> list[int] | None:
+        """None: all of them. Decided before anything is compared, or a small scope would be crowded out."""
+        outer = [(name, values) for name, values in sieve.wanted if name in _OF_SESSION]
+        kinds = [values for name, values in sieve.wanted if name == "kind"]
+        if not outer and not kinds and sieve.since is None and sieve.until is None:
+            return None
+        seen = {session: sees(session, outer) for session in {session for session, _ in self._known}}
+        passing = [seen[session] and all(kind in values for values in kinds) for session, kind in self._known]
+        low = -math.inf if sieve.since is None else sieve.since
+        high = math.inf if sieve.until is None else sieve.until
+        rows = enumerate(zip(self._labels, self._times, strict=True))
+        return [place for place, (label, at) in rows if passing[label] and low <= at < high]
 
 
 def has_meaning(record: EventRecord) -> bool:

@@ -25,6 +25,11 @@ class Packed:
     length: float
     """Of `numbers` as a vector, for the cosine."""
 
+    @property
+    def size(self) -> int:
+        """Its dimensions."""
+        return len(self.numbers)
+
 
 def pack(vector: Sequence[float]) -> Packed | None:
     """None for a vector without a direction. The numbers must be finite."""
@@ -40,10 +45,14 @@ def signs_of(vector: Sequence[float]) -> int:
     return int("".join(["1" if number > 0 else "0" for number in vector]), 2)
 
 
-def cosine(one: Packed, other: Packed) -> float:
-    """Both must have the same number of dimensions."""
-    product: int = sum(map(mul, array("b", one.numbers), array("b", other.numbers)))
-    return product / (one.length * other.length)
+def cosines(query: Packed, others: Iterable[Packed]) -> list[float]:
+    """How like the query each of them is. All must have the same number of dimensions."""
+    wanted = array("b", query.numbers).tolist()
+    found = []
+    for other in others:
+        product: int = sum(map(mul, wanted, array("b", other.numbers)))
+        found.append(product / (query.length * other.length))
+    return found
 
 
 def nearest_signs(query: int, rows: Sequence[int], chosen: Iterable[int] | None, most: int) -> list[int]:
