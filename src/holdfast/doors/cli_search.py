@@ -148,8 +148,10 @@ def _make_vectors(finder: Search, quiet: bool) -> None:
             )
         done = finder.meaning.follow(None, _progress("reading for meaning"))
         _end_of_progress()
-        if not quiet:
-            click.echo("another process is making vectors" if done.busy else f"{done.indexed} vectors made")
+        if done.busy:
+            click.echo("another process is making vectors; not all of them may be there yet", err=True)
+        elif not quiet:
+            click.echo(f"{done.indexed} vectors made")
     except EmbeddingError as error:
         _end_of_progress()
         click.echo(f"not all vectors could be made: {visible(str(error))}", err=True)

@@ -209,6 +209,10 @@ class Meaning:
             try:
                 end = None if budget_seconds is None else time.monotonic() + budget_seconds
                 return self._followed(embedder, end, progress)
+            except (sqlite3.Error, OSError) as error:
+                raise EmbeddingError(
+                    f"{self._file.path} failed: {error}; `holdfast search --rebuild --semantic` makes them anew"
+                ) from error
             finally:
                 os.close(lock)
         finally:
@@ -228,11 +232,18 @@ class Meaning:
             else:
                 self._carry_out_deletions(state)
             return True
+        except sqlite3.OperationalError:
+            return False
+        except sqlite3.DatabaseError:  # nothing of the deleted may stay, and the rest can be made again
+            self._file.remove()
+            return True
         finally:
             os.close(lock)
 
     def clear(self) -> bool:
         """Throw all vectors away. False when another is at work."""
+        if not self._file.exists:
+            return True
         lock = self._file.try_lock()
         if lock is None:
             return False
@@ -248,11 +259,15 @@ class Meaning:
             embedder = self._source()
         except EmbeddingError:
             embedder = None
-        state = self._file.state()
+        try:
+            state = self._file.state()
+            vectors = self._file.count() if state else 0
+        except sqlite3.Error:
+            state, vectors = None, 0
         if state is None:
             return MeaningStatus(embedder.identity, 0, self._file.size(), True) if embedder else None
         behind = bool(self._store.events_since(state.covered, 1))
-        return MeaningStatus(state.model, self._file.count(), self._file.size(), behind)
+        return MeaningStatus(state.model, vectors, self._file.size(), behind)
 
     def _followed(self, embedder: Embedder | None, end: float | None, progress: Progress | None) -> Refreshed:
         state = self._file.state()

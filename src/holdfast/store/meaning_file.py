@@ -98,12 +98,15 @@ class MeaningFile:
     # reading
 
     def state(self) -> MeaningState | None:
-        """None when there is no file, or none that this program made."""
+        """None when there is no file, or none that this program made. Raises `sqlite3.OperationalError` when it
+        cannot be read just now, which is no reason to make everything anew."""
         if not self.exists:
             return None
         try:
             with self._opened() as database:
                 return _state(database)
+        except sqlite3.OperationalError:
+            raise
         except sqlite3.DatabaseError:
             return None
 
