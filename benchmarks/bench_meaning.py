@@ -19,7 +19,7 @@ from pathlib import Path
 
 from holdfast.core.keys import SessionId, SessionKey
 from holdfast.store.interface import Change, EventRecord, Session
-from holdfast.store.meaning import Embedder
+from holdfast.store.meaning_embedder import Embedder
 from holdfast.store.search import Search
 from holdfast.store.search_filters import EVERYTHING, NO_FILTERS, Scope, Sieve
 from holdfast.store.sqlite import SqliteStore
@@ -85,9 +85,13 @@ def _agreement(search: Search, store: SqliteStore, vector) -> None:
     found = wanted = 0
     for number in range(5):
         query = vector(f"query {number}")
-        exact = sorted(kept, key=lambda one: -sum(map(mul, query, one[1])) / lengths[one[0]])[:10]
+        length = math.hypot(*query)
+        likeness = [(sum(map(mul, query, values)) / lengths[seq] / length, seq) for seq, values in kept]
+        exact = sorted(likeness, reverse=True)[:10]
+        # What is much less like the query than the best is left out on purpose.
+        exact = [(likely, seq) for likely, seq in exact if likely > 0.75 * exact[0][0]]
         near = set(search.meaning.near(f"query {number}", Sieve(EVERYTHING, NO_FILTERS), 60.0).events[:10])
-        found += len(near & {seq for seq, _ in exact})
+        found += len(near & {seq for _, seq in exact})
         wanted += len(exact)
     print(f"of the exact ten nearest, {found / wanted:.0%} are among the ten found")
 

@@ -39,6 +39,8 @@ class EmbeddingsServer:
         self.refused = "\0"
         """A request that holds a text with this is answered by 400."""
         self.longest = 1_000_000
+        self.by_length = False
+        """Vectors as long as their texts, as no model has them."""
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -72,10 +74,8 @@ class EmbeddingsServer:
         if self.answer is not None:
             return 200, self.answer
         size = body.get("dimensions", self.dimensions)
-        data = [
-            {"object": "embedding", "index": number, "embedding": vector_of(text, size)}
-            for number, text in enumerate(texts)
-        ]
+        vectors = [vector_of(text, len(text) if self.by_length else size) for text in texts]
+        data = [{"object": "embedding", "index": number, "embedding": vector} for number, vector in enumerate(vectors)]
         return 200, json.dumps({"object": "list", "model": body["model"], "data": data[::-1]}).encode()
 
     @property

@@ -19,7 +19,8 @@ from holdfast.core.settings import SemanticSettings
 from holdfast.store.config_file import Inline
 from holdfast.store.config_layers import INLINE_VARIABLE
 from holdfast.store.home import Home
-from holdfast.store.meaning import MOST_CHARACTERS, EmbeddingError
+from holdfast.store.meaning import MOST_CHARACTERS
+from holdfast.store.meaning_embedder import EmbeddingError
 from holdfast.store.search_filters import Filters, Scope
 from holdfast.store.search_keeper import KeepFresh
 from holdfast.store.sqlite import SqliteStore
@@ -300,6 +301,15 @@ def test_SC6_a_text_that_is_refused_does_not_stop_the_others(home, store, search
     assert search.meaning.follow().indexed == 3
     assert search.meaning.follow().indexed == 0
     assert len(vectors_in(home)) == 3
+
+
+def test_SC6_lengths_that_change_from_text_to_text_are_an_error(home, store, search, server):
+    turn_on(home, server)
+    server.refused, server.by_length = "poison", True
+    said(store, "car", "poison", "a longer text about a car")
+    with pytest.raises(EmbeddingError, match="different lengths"):
+        search.meaning.follow()
+    assert vectors_in(home) == []
 
 
 def test_SC6_a_key_is_asked_for_where_one_is_named(home, store, search, server, monkeypatch):

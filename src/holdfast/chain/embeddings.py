@@ -19,7 +19,7 @@ from holdfast.store.config_file import ConfigError, Inline
 from holdfast.store.config_watch import ConfigWatcher
 from holdfast.store.home import Home
 from holdfast.store.interface import Store
-from holdfast.store.meaning import Embedder, EmbeddingError, Source, TextRefused
+from holdfast.store.meaning_embedder import Embedder, EmbeddingError, Source, TextRefused
 from holdfast.store.search import Search
 
 MOST_BYTES = 64_000_000

@@ -121,7 +121,7 @@ def _rebuild(finder: Search, as_json: bool) -> None:
 
 def _drop_leftovers(finder: Search) -> None:
     """Vectors of a search by meaning that was turned off."""
-    from holdfast.store.meaning import EmbeddingError
+    from holdfast.store.meaning_embedder import EmbeddingError
 
     try:
         if not finder.meaning.is_on:
@@ -137,7 +137,7 @@ def _forget_vectors(finder: Search) -> None:
 
 def _make_vectors(finder: Search, quiet: bool) -> None:
     """What is missing, with progress; an endpoint that fails is told, and the search goes on by words."""
-    from holdfast.store.meaning import EmbeddingError
+    from holdfast.store.meaning_embedder import EmbeddingError
 
     try:
         if not finder.meaning.is_on:

@@ -7,18 +7,18 @@ said gets a vector; commands and their outputs are found by their words, and are
 
 from __future__ import annotations
 
-import math
 import os
 import sqlite3
 import threading
 import time
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.store.interface import EventRecord, Store
+from holdfast.store.meaning_embedder import Embedder, EmbeddingError, Source, embedded
 from holdfast.store.meaning_file import MeaningFile, MeaningState, Row
-from holdfast.store.meaning_vectors import Packed, cosines, nearest_signs, pack
+from holdfast.store.meaning_signs import Signs, Wanted
+from holdfast.store.meaning_vectors import Packed, cosines, pack
 from holdfast.store.search_document import QUIET_KINDS, IndexState
 from holdfast.store.search_filters import Labels, Sieve, microseconds
 from holdfast.store.search_folder import follows
@@ -27,43 +27,13 @@ from holdfast.store.search_writer import BUSY, Progress, Refreshed
 
 MOST_CHARACTERS = 2000
 """Of a text; its beginning mostly says what it is about, and small models read no more."""
-_FEW_CHARACTERS = 400
-"""Of a text that the endpoint refused at full length."""
 _BATCH = 32
 _READ = 256
-_BATCH_SECONDS = 60.0
-_CANDIDATES = 400
-"""So many, chosen by their signs, are compared exactly."""
 MOST_NEAR = 30
 _SHARE_OF_BEST = 0.75
 """What is less like the query than this share of the best is not near."""
 _QUIET_SECONDS = 30.0
 """So long the endpoint is not asked again after it failed a search: not every search waits for its deadline."""
-Wanted = Sequence[tuple[str, tuple[str, ...]]]
-_OF_SESSION = frozenset({"user", "agent", "thread", "vault", "session"})
-
-
-class EmbeddingError(Exception):
-    """The endpoint gave no vectors; the message says why."""
-
-
-class TextRefused(EmbeddingError):
-    """It answered, but refused these texts; others may do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Embedder:
-    """An endpoint that makes vectors."""
-
-    identity: str
-    """Vectors of another identity cannot be compared with its own."""
-    embed: Callable[[Sequence[str], float], list[list[float]]]
-    """Texts and a number of seconds; one vector a text, all of one length. Raises `EmbeddingError`."""
-    query_seconds: float = 3.0
-
-
-Source = Callable[[], Embedder | None]
-"""Looked at with each use, because settings change; None: search by meaning is off. Raises `EmbeddingError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +52,6 @@ class MeaningStatus:
     behind: bool
 
 
-def nobody() -> None:
-    """The source of those who search by words only."""
-    return
-
-
 class Meaning:
     """Safe under threads and several processes; one of them makes vectors."""
 
@@ -97,7 +62,7 @@ class Meaning:
         self._vaults = vaults
         self._turn = threading.Lock()
         self._loading = threading.Lock()
-        self._loaded = _Loaded()
+        self._loaded = Signs()
         self._labels: dict[str, dict[str, str]] = {}
         """Of sessions that have vectors, asked for once; what is shown is held against the store all the same."""
         self._quiet_until = 0.0
@@ -150,7 +115,7 @@ class Meaning:
     def _load(self) -> None:
         state, rows = self._file.signs_after(self._loaded.last)
         if state is None or state.edition != self._loaded.edition:
-            self._loaded, self._labels = _Loaded(), {}
+            self._loaded, self._labels = Signs(), {}
             state, rows = self._file.signs_after(0)
         if state is not None:
             self._loaded.edition = state.edition
@@ -211,7 +176,7 @@ class Meaning:
                 return self._followed(embedder, end, progress)
             except (sqlite3.Error, OSError) as error:
                 raise EmbeddingError(
-                    f"{self._file.path} failed: {error}; `holdfast search --rebuild --semantic` makes them anew"
+                    f"{self._file.path} failed: {error}; `holdfast search --rebuild --semantic` makes a new one"
                 ) from error
             finally:
                 os.close(lock)
@@ -310,11 +275,13 @@ class Meaning:
     def _rows(self, embedder: Embedder, said: Sequence[EventRecord]) -> list[Row]:
         texts = [record.text.strip()[:MOST_CHARACTERS] for record in said]
         rows = []
-        for record, vector in zip(said, _embedded(embedder, texts), strict=True):
+        for record, vector in zip(said, embedded(embedder, texts), strict=True):
             packed = pack(vector) if vector is not None else None
             if packed is not None:
                 at = microseconds(record.at)
                 rows.append(Row(record.seq, record.where.session, record.kind, at, packed))
+        if len({row.vector.size for row in rows}) > 1:
+            raise EmbeddingError("the endpoint gives vectors of different lengths")
         return rows
 
     def _carry_out_deletions(self, state: MeaningState) -> MeaningState:
@@ -332,46 +299,6 @@ class Meaning:
         )
 
 
-class _Loaded:
-    """The signs of all vectors, in memory, as columns."""
-
-    def __init__(self) -> None:
-        self.edition = 0
-        self._numbers = array("q")
-        self._times = array("q")
-        self._labels = array("i")
-        self._known: dict[tuple[str, str], int] = {}
-        self._signs: list[int] = []
-
-    @property
-    def last(self) -> int:
-        return self._numbers[-1] if self._numbers else 0
-
-    def add(self, seq: int, session: str, kind: str, at: int, signs: int) -> None:
-        self._numbers.append(seq)
-        self._times.append(at)
-        self._labels.append(self._known.setdefault((session, kind), len(self._known)))
-        self._signs.append(signs)
-
-    def nearest(self, query: int, sieve: Sieve, sees: Callable[[str, Wanted], bool]) -> list[int]:
-        """Numbers of the events whose signs are most like the query's, of those that may pass the sieve."""
-        places = nearest_signs(query, self._signs, self._chosen(sieve, sees), _CANDIDATES)
-        return [self._numbers[place] for place in places]
-
-    def _chosen(self, sieve: Sieve, sees: Callable[[str, Wanted], bool]) -> list[int] | None:
-        """None: all of them. Decided before anything is compared, or a small scope would be crowded out."""
-        outer = [(name, values) for name, values in sieve.wanted if name in _OF_SESSION]
-        kinds = [values for name, values in sieve.wanted if name == "kind"]
-        if not outer and not kinds and sieve.since is None and sieve.until is None:
-            return None
-        seen = {session: sees(session, outer) for session in {session for session, _ in self._known}}
-        passing = [seen[session] and all(kind in values for values in kinds) for session, kind in self._known]
-        low = -math.inf if sieve.since is None else sieve.since
-        high = math.inf if sieve.until is None else sieve.until
-        rows = enumerate(zip(self._labels, self._times, strict=True))
-        return [place for place, (label, at) in rows if passing[label] and low <= at < high]
-
-
 def has_meaning(record: EventRecord) -> bool:
     """Whether an event gets a vector: somebody said something."""
     return record.kind not in QUIET_KINDS and not record.text.isspace() and bool(record.text)
@@ -383,31 +310,3 @@ def _portions(batch: Sequence[EventRecord]) -> list[tuple[list[EventRecord], Eve
     portions = [said[start : start + _BATCH] for start in range(0, len(said), _BATCH)]
     covering = [(portion, portion[-1]) for portion in portions[:-1]]
     return [*covering, (portions[-1] if portions else [], batch[-1])]
-
-
-def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[list[float] | None]:
-    """None for a text that the endpoint refuses also by itself and shortened; unless it refuses every one."""
-    if not texts:
-        return []
-    try:
-        return list(embedder.embed(texts, _BATCH_SECONDS))
-    except TextRefused as error:
-        refusal = error
-    vectors: list[list[float] | None] = []
-    for text in texts:
-        try:
-            vectors.append(_alone(embedder, text))
-        except TextRefused:
-            vectors.append(None)
-    if all(vector is None for vector in vectors):
-        raise refusal
-    return vectors
-
-
-def _alone(embedder: Embedder, text: str) -> list[float]:
-    try:
-        return embedder.embed([text], _BATCH_SECONDS)[0]
-    except TextRefused:
-        if len(text) <= _FEW_CHARACTERS:
-            raise
-        return embedder.embed([text[:_FEW_CHARACTERS]], _BATCH_SECONDS)[0]

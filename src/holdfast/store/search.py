@@ -20,7 +20,8 @@ from typing import Literal
 
 from holdfast.store.home import Home
 from holdfast.store.interface import EventRecord, Store
-from holdfast.store.meaning import Meaning, Near, Source, nobody
+from holdfast.store.meaning import Meaning, Near
+from holdfast.store.meaning_embedder import Source, nobody
 from holdfast.store.meaning_file import MeaningFile
 from holdfast.store.search_cursor import Cursor, Mode, decode, encode, fingerprint
 from holdfast.store.search_document import IndexState
