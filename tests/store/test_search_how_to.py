@@ -7,6 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from holdfast.doors.cli import cli
+from holdfast.store.config_file import Inline, load_text
 from holdfast.store.home import Home
 from holdfast.store.sqlite import SqliteStore
 from store.search_steps import add, where
@@ -62,3 +63,10 @@ def test_SC6_the_python_of_the_page_runs(tmp_path, capsys):
     assert len(names["found"].hits) == 1
     assert "s1 3 " in capsys.readouterr().out
     store.close()
+
+
+def test_SC6_the_configuration_of_the_page_turns_search_by_meaning_on():
+    (block,) = blocks("jsonc")
+    semantic = load_text(PAGE, block, Inline(environ={})).settings.runtime.search.semantic
+    assert semantic.enabled
+    assert semantic.base_url.startswith("http://127.0.0.1:")

@@ -219,7 +219,7 @@ class Recall:
             return {"hits": [], "nextCursor": None}
         for name in chosen.sessions:
             self._visible(reach, name)
-        hits, following, complete = self._hits(reach, query, scope, chosen, limit, cursor)
+        hits, following, complete, notice = self._hits(reach, query, scope, chosen, limit, cursor)
         answer: dict[str, Any] = {"note": NOTE, "hits": hits, "nextCursor": following}
         while estimate(to_json(answer)) > self._most_tokens and len(hits) > 1:
             hits.pop()
@@ -227,25 +227,27 @@ class Recall:
             answer["leftOut"] = "the best hits alone fill this answer; ask for fewer, or for something more special"
         if not complete:
             answer["incomplete"] = "time ran out before everything was searched; search again for more"
+        if notice:
+            answer["notice"] = notice
         return answer
 
     def _hits(
         self, reach: Reach, query: str, scope: Scope, filters: Filters, limit: int, cursor: str | None
-    ) -> tuple[list[dict[str, Any]], str | None, bool]:
-        """Hits, the cursor behind them, and whether everything was searched."""
+    ) -> tuple[list[dict[str, Any]], str | None, bool, str]:
+        """Hits, the cursor behind them, whether everything was searched, and what the search has to say."""
         assert self._search is not None
         hits: list[dict[str, Any]] = []
-        complete = True
+        complete, notice = True, ""
         for _ in range(_MOST_ROUNDS):
             try:
                 page = self._search.find(query, scope, filters, limit - len(hits), cursor)
             except SearchError as error:
                 raise RecallError(str(error)) from None
             hits += (shown for hit in page.hits if (shown := self._hit(reach, hit)) is not None)
-            cursor, complete = page.cursor, complete and page.complete
+            cursor, complete, notice = page.cursor, complete and page.complete, notice or page.notice
             if cursor is None or len(hits) >= limit:
                 break
-        return hits, cursor, complete
+        return hits, cursor, complete, notice
 
     def _hit(self, reach: Reach, hit: SearchHit) -> dict[str, Any] | None:
         row = self._store.session(hit.session)

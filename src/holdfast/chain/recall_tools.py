@@ -12,13 +12,13 @@ from typing import Any
 
 from holdfast.chain.chain import Chain
 from holdfast.chain.cursors import RecallError
+from holdfast.chain.embeddings import search_of
 from holdfast.chain.reach import Reach, ThreadReach
 from holdfast.chain.recall import MOST_EVENTS, MOST_HITS, Recall
 from holdfast.chain.views import VIEWS
 from holdfast.control import Control
 from holdfast.core.keys import SessionId
 from holdfast.store.json_text import to_json
-from holdfast.store.search import Search
 from holdfast.store.search_filters import Filters
 from holdfast.store.search_query import SearchError
 
@@ -165,7 +165,7 @@ def _filters(given: Mapping[str, Any]) -> Filters:
 def recall_for(control: Control, chain: Chain | None = None) -> Recall:
     """Recall on a control's store, with its search index."""
     made = chain or Chain(control)
-    return Recall(control.store, made.digests, Search(control.store, control.home.data / "search"), clock=control.clock)
+    return Recall(control.store, made.digests, search_of(control.store, control.home), clock=control.clock)
 
 
 def recall_tools(control: Control, where: SessionId) -> list[tuple[str, str, dict[str, Any], Call]]:

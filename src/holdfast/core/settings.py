@@ -242,6 +242,36 @@ class DigestSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SemanticSettings:
+    """Search by meaning: off until both a model and an endpoint are named."""
+
+    model: str = setting("", "Model that turns texts into vectors; empty: search by words only.")
+    base_url: str = setting(
+        "", "Address of an OpenAI-compatible endpoint for embeddings. What was said in your sessions is sent there."
+    )
+    key_env: str = setting("", "Environment variable that holds its key; a server on this machine needs none.")
+    dimensions: int | None = setting(
+        None, "Length of the vectors, for models that offer several; absent: the model's own.", min=8, max=8192
+    )
+    timeout_seconds: float = setting(
+        3.0, "Deadline for the vector of a query; after it the search goes by words.", min=0.1, max=60
+    )
+
+    def __post_init__(self) -> None:
+        if self.base_url and not self.base_url.startswith(("http://", "https://")):
+            raise ValueError(f"baseUrl must begin with http:// or https://, got {self.base_url!r}")
+
+    @property
+    def enabled(self) -> bool:
+        return bool(self.model and self.base_url)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    semantic: SemanticSettings = setting(SemanticSettings, "Search by meaning; only the home's own file sets it.")
+
+
+@dataclass(frozen=True, slots=True)
 class NotifySettings:
     webhook: str = setting("", "URL that is posted to when an approval waits.")
     ntfy: str = setting("", "ntfy topic URL.")
@@ -266,6 +296,7 @@ class RuntimeSettings:
     models: Mapping[str, ModelSettings] = setting({}, "Endpoints and limits by model name.")
     budget: BudgetSettings = setting(BudgetSettings, "Limits per thread.")
     digest: DigestSettings = setting(DigestSettings, "Minutes of sealed sessions.")
+    search: SearchSettings = setting(SearchSettings, "Searching what was said and done.")
     notify: NotifySettings = setting(NotifySettings, "What happens when an approval waits.")
     profile: Profile = setting("desktop", "desktop, or mobile: no bash, no external tools.")
     language: Literal["auto", "en", "zh"] = setting("auto", "Language of messages; auto follows the project.")

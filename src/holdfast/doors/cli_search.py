@@ -37,7 +37,9 @@ _MANY = 1_000
 @click.option("--cursor", metavar="CURSOR", help="The next page: what the last one printed.")
 @click.option("--all", "match_all", is_flag=True, help="Every word must be there, also in a question.")
 @click.option("--any", "match_any", is_flag=True, help="Some of the words are enough.")
-@click.option("--rebuild", is_flag=True, help="Build the index anew from the store.")
+@click.option("--semantic", is_flag=True, help="Search by meaning too; vectors that are missing are made first.")
+@click.option("--plain", is_flag=True, help="Search by words only, whatever is configured.")
+@click.option("--rebuild", is_flag=True, help="Build the index anew from the store; with --semantic the vectors.")
 @click.option("--status", "show_status", is_flag=True, help="Tell how large and how current the index is.")
 @json_option
 @pass_context
@@ -57,6 +59,8 @@ def search(
     cursor: str | None,
     match_all: bool,
     match_any: bool,
+    semantic: bool,
+    plain: bool,
     rebuild: bool,
     show_status: bool,
     as_json: bool,
@@ -68,19 +72,25 @@ def search(
     """
     if match_all and match_any:
         raise click.UsageError("--all and --any exclude one another")
-    if not query and not rebuild and not show_status:
+    if semantic and plain:
+        raise click.UsageError("--semantic and --plain exclude one another")
+    if not query and not rebuild and not show_status and not semantic:
         raise click.UsageError("say what to search for")
     if not context.has_store:
         emit({"hits": [], "cursor": None} if query else {}, "nothing recorded", as_json)
         return
-    from holdfast.store.search import open_search
+    from holdfast.chain.embeddings import search_of
     from holdfast.store.search_filters import Filters, Scope
     from holdfast.store.search_query import SearchError
 
-    finder = open_search(context.store, context.home)
+    finder = search_of(context.store, context.home)
     try:
-        if rebuild:
+        if rebuild and semantic:
+            _forget_vectors(finder)
+        elif rebuild:
             _rebuild(finder, as_json and not query)
+        if semantic:
+            _make_vectors(finder, as_json or bool(query))
         if show_status:
             _show_status(finder, as_json)
         if not query:
@@ -92,7 +102,7 @@ def search(
             sessions, kinds, tools, files, agents, threads, _moment_of(since, now), _moment_of(until, now)
         )
         match: str = "all" if match_all else "any" if match_any else "auto"
-        page = finder.find(" ".join(query), scope, filters, limit, cursor, match=match)  # type: ignore[arg-type]
+        page = finder.find(" ".join(query), scope, filters, limit, cursor, match=match, by_meaning=not plain)  # type: ignore[arg-type]
         emit(_as_data(page), _as_text(page, sys.stdout.isatty()), as_json)
     except SearchError as error:
         raise Failure(str(error), EXIT_USAGE) from None
@@ -105,11 +115,51 @@ def _rebuild(finder: Search, as_json: bool) -> None:
     _end_of_progress()
     if done.busy:
         raise Failure("another process is writing the index; stop it (`holdfast daemon stop`) or try again later")
+    _drop_leftovers(finder)
     emit({"indexed": done.indexed}, f"{done.indexed} events read into a new index", as_json)
+
+
+def _drop_leftovers(finder: Search) -> None:
+    """Vectors of a search by meaning that was turned off."""
+    from holdfast.store.meaning_embedder import EmbeddingError
+
+    try:
+        if not finder.meaning.is_on:
+            finder.meaning.clear()
+    except EmbeddingError:
+        return  # the configuration cannot be read: whether it is off is not known
+
+
+def _forget_vectors(finder: Search) -> None:
+    if not finder.meaning.clear():
+        raise Failure("another process is making vectors; stop it (`holdfast daemon stop`) or try again later")
+
+
+def _make_vectors(finder: Search, quiet: bool) -> None:
+    """What is missing, with progress; an endpoint that fails is told, and the search goes on by words."""
+    from holdfast.store.meaning_embedder import EmbeddingError
+
+    try:
+        if not finder.meaning.is_on:
+            raise Failure(
+                "search by meaning is off: `search.semantic.model` and `search.semantic.baseUrl` in the "
+                "configuration file turn it on (docs/how-to/search.md)",
+                EXIT_USAGE,
+            )
+        done = finder.meaning.follow(None, _progress("reading for meaning"))
+        _end_of_progress()
+        if done.busy:
+            click.echo("another process is making vectors; not all of them may be there yet", err=True)
+        elif not quiet:
+            click.echo(f"{done.indexed} vectors made")
+    except EmbeddingError as error:
+        _end_of_progress()
+        click.echo(f"not all vectors could be made: {visible(str(error))}", err=True)
 
 
 def _show_status(finder: Search, as_json: bool) -> None:
     status = finder.status()
+    meaning = finder.meaning.status()
     text = [
         f"indexed  {status.documents} events with text, {size(status.bytes)}",
         f"current  {'no, the rest is read when you search' if status.behind else 'yes'}",
@@ -118,7 +168,10 @@ def _show_status(finder: Search, as_json: bool) -> None:
         text.append(f"deleted  {status.removed} events, still in old files until --rebuild")
     if status.trouble:
         text.append(f"trouble  {visible(status.trouble)}; --rebuild makes a new index")
-    emit(asdict(status), text, as_json)
+    if meaning is not None:
+        current = "more to be made" if meaning.behind else "current"
+        text.append(f"meaning  {meaning.vectors} vectors by {visible(meaning.model)}, {size(meaning.bytes)}, {current}")
+    emit({**asdict(status), "meaning": asdict(meaning) if meaning else None}, text, as_json)
 
 
 def _catch_up(finder: Search) -> None:
@@ -174,6 +227,8 @@ def _as_text(page: SearchPage, in_colour: bool) -> Iterator[str]:
         yield f"    {_marked(hit, in_colour)}"
     if not page.complete:
         yield "not everything could be searched in time; search again, or run `holdfast search --rebuild`"
+    if page.notice:
+        yield visible(page.notice)
     if page.cursor is not None:
         yield f"more: --cursor {page.cursor}"
 

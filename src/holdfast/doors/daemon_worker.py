@@ -8,6 +8,7 @@ import sys
 import threading
 
 from holdfast.chain.chain import Chain
+from holdfast.chain.embeddings import search_of
 from holdfast.control import Control
 from holdfast.doors.daemon import Daemon
 from holdfast.doors.daemon_doors import Doors, is_still_ours
@@ -16,7 +17,6 @@ from holdfast.hosts.registry import gateway_for, open_control
 from holdfast.store.config_file import Inline
 from holdfast.store.home import Home
 from holdfast.store.interface import StoreError
-from holdfast.store.search import Search
 from holdfast.store.search_keeper import KeepFresh
 from holdfast.store.wal_room import make_room
 
@@ -43,7 +43,7 @@ def work(home: Home, doors: Doors, token: str) -> int:
     daemon = Daemon(doors, gateway.answer, token=token, stopping=stopping)
     upkeep = threading.Thread(target=_upkeep, args=(home, doors, control, stopping), name="upkeep", daemon=True)
     reaper = Chain(control).reaper(on_error=lambda error: _say("reaper", error))
-    index = KeepFresh(Search(control.store, control.home.data / "search"), every=_INDEX_SECONDS, budget=_INDEX_BUDGET)
+    index = KeepFresh(search_of(control.store, control.home), every=_INDEX_SECONDS, budget=_INDEX_BUDGET)
     reaper.start()
     index.start()
     upkeep.start()

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from holdfast._version import __version__
 from holdfast.chain.chain import Chain
 from holdfast.chain.cursors import RecallError
+from holdfast.chain.embeddings import search_of
 from holdfast.chain.memory_tools import MEMORY_TOOLS, memory_answer
 from holdfast.chain.reach import Reach, ThreadReach, VaultReach
 from holdfast.chain.recall import Recall
@@ -31,7 +32,6 @@ from holdfast.chain.tickets import TicketError, take_ticket
 from holdfast.control import Control
 from holdfast.core.keys import SessionId, SessionKey
 from holdfast.store.interface import StoreError
-from holdfast.store.search import Search
 from holdfast.store.search_keeper import KeepFresh
 
 CALL_SECONDS = 60.0
@@ -110,7 +110,7 @@ class RecallServer:
     def __init__(self, control: Control, scope: CallerScope, *, keep_fresh: bool = True) -> None:
         self._control = control
         self._scope = scope
-        self.search = Search(control.store, control.home.data / "search")
+        self.search = search_of(control.store, control.home)
         self._recall = Recall(control.store, Chain(control).digests, self.search, clock=control.clock)
         self._keeper = KeepFresh(self.search) if keep_fresh else None
         self.server: Server[Any] = Server(

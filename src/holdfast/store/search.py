@@ -20,10 +20,14 @@ from typing import Literal
 
 from holdfast.store.home import Home
 from holdfast.store.interface import EventRecord, Store
+from holdfast.store.meaning import Meaning, Near
+from holdfast.store.meaning_embedder import Source, nobody
+from holdfast.store.meaning_file import MeaningFile
 from holdfast.store.search_cursor import Cursor, Mode, decode, encode, fingerprint
 from holdfast.store.search_document import IndexState
 from holdfast.store.search_filters import EVERYTHING, NO_FILTERS, Filters, Labels, Scope, Sieve
 from holdfast.store.search_folder import IndexFolder, IndexReader
+from holdfast.store.search_fusion import fused
 from holdfast.store.search_index import Snapshot
 from holdfast.store.search_query import Query, SearchError, read_query
 from holdfast.store.search_round import Round, may_match
@@ -80,6 +84,8 @@ class SearchPage:
     order: Literal["best", "newest"] = "best"
     complete: bool = True
     """False when time ran out before everything was looked at."""
+    notice: str = ""
+    """Why a search that should also go by meaning went by words only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +105,22 @@ class IndexStatus:
 
 
 def open_search(store: Store, home: Home) -> Search:
-    """The search of a home, with its index where every other process looks for it."""
+    """The search of a home by words, with its index where every other process looks for it.
+
+    `chain.embeddings.search_of` opens one that also goes by meaning, where the configuration says so.
+    """
     return Search(store, home.data / "search")
 
 
 class Search:
     """Safe under threads and under several processes on one store. `folder` is the index's own."""
 
-    def __init__(self, store: Store, folder: Path, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, store: Store, folder: Path, *, clock: Callable[[], float] = time.time, meaning: Source = nobody
+    ) -> None:
         self._store = store
         self._clock = clock
+        self._source = meaning
         self._folder = IndexFolder(Path(folder))
         self._reset()
 
@@ -118,6 +130,7 @@ class Search:
         self._reader = IndexReader(self._store, self._folder)
         self._writer = IndexWriter(self._store, self._folder)
         self._tail = Tail(self._store, self._vaults)
+        self._meaning = Meaning(self._store, MeaningFile(self._folder.root), self._source, self._vaults)
 
     def _check(self) -> None:
         if os.getpid() != self._process:  # after a fork: threads and locks stayed with the parent
@@ -135,10 +148,12 @@ class Search:
         *,
         match: Match = "auto",
         patience: float = 10.0,
+        by_meaning: bool = True,
     ) -> SearchPage:
         """One page of hits, the best first. Raises `SearchError` for what cannot be searched for.
 
-        Paging with `cursor` gives every hit once: ranked ones, then the others from the newest on.
+        Paging with `cursor` gives every hit once: ranked ones, then the others from the newest on. Without
+        `by_meaning` no endpoint is asked, whatever is configured.
         """
         self._check()
         if not 1 <= limit <= MOST_HITS:
@@ -148,10 +163,15 @@ class Search:
         search = fingerprint(asked.text, [sieve.identity, match])
         position = None if cursor is None else decode(cursor, search)
         deadline = time.monotonic() + patience
+        near = Near()
+        if position is None and by_meaning and match != "all" and not asked.is_literal:
+            near = self._meaning.near(asked.text, sieve, patience / 2)
         this, complete = self._round(asked, sieve, deadline)
         scores: dict[int, float] = {}
         if position is None:
             position, scores = _begin(this, asked, match, limit)
+            if near.events:
+                position, scores = fused(position, near.events)
         page = _Page(position.mode, Marker(asked, by_stem=position.mode == "any"), scores)
         following = self._fill(page, this, sieve, position, limit)
         return SearchPage(
@@ -160,6 +180,7 @@ class Search:
             position.mode,
             "best" if position.pending else "newest",
             complete,
+            near.notice,
         )
 
     def _round(self, query: Query, sieve: Sieve, deadline: float) -> tuple[Round, bool]:
@@ -244,12 +265,19 @@ class Search:
     def scrub(self, progress: Progress | None = None) -> bool:
         """After a deletion: leave nothing of it in the index's files. False when another process was at work."""
         self._check()
+        forgotten = self._meaning.forget_deleted()
         if self._writer.refresh().busy:
             return False
         snapshot = self._reader.snapshot()
         if snapshot is None or not snapshot.state.removed:
-            return True
-        return not self._writer.rebuild(progress).busy
+            return forgotten
+        return not self._writer.rebuild(progress).busy and forgotten
+
+    @property
+    def meaning(self) -> Meaning:
+        """The vectors: making them, throwing them away, and how far they have come."""
+        self._check()
+        return self._meaning
 
     def status(self) -> IndexStatus:
         self._check()

@@ -69,6 +69,11 @@ class Query:
     """What a question is about, each stem once, in order."""
     is_question: bool
 
+    @property
+    def is_literal(self) -> bool:
+        """Whether somebody wants exactly this, by quotation marks or a star."""
+        return any(sign in self.text for sign in '"“*')
+
 
 def read_query(text: str) -> Query:
     text = composed(clean_text(text)).strip()

@@ -267,6 +267,8 @@ export interface SearchPage {
   order: 'best' | 'newest';
   /** false: time ran out before everything was looked at. */
   complete: boolean;
+  /** Why a search that should also go by meaning went by words only; empty otherwise. */
+  notice: string;
 }
 
 export interface SearchFilters {

@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.chain.chain import Chain
 from holdfast.chain.digests import all_events
+from holdfast.chain.embeddings import search_of
 from holdfast.chain.reach import UserReach
 from holdfast.chain.recall import Recall
 from holdfast.chain.views import InvocationNote, invocations
@@ -20,7 +21,7 @@ from holdfast.store.config_file import Inline
 from holdfast.store.config_problems import ConfigError, ConfigProblem
 from holdfast.store.config_write import ConfigWriteError
 from holdfast.store.interface import Session, Store
-from holdfast.store.search import Search, open_search
+from holdfast.store.search import Search
 
 Answer = dict[str, Any]
 
@@ -70,7 +71,7 @@ class Records:
         """Opened with the first search."""
         with self._lock:
             if self._search is None:
-                self._search = open_search(self.store, self.control.home)
+                self._search = search_of(self.store, self.control.home)
             return self._search
 
     def session(self, name: str) -> Session:

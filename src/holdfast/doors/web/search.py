@@ -57,7 +57,7 @@ def _found(records: Records, call: Call, text: str, filters: Filters, limit: int
     rows: dict[str, Session | None] = {}
     titles: dict[str, str] = {}
     hits: list[Answer] = []
-    complete, page = True, SearchPage(())
+    complete, notice, page = True, "", SearchPage(())
     end = time.monotonic() + _PATIENCE
     while True:
         wanted = limit - len(hits)
@@ -65,7 +65,7 @@ def _found(records: Records, call: Call, text: str, filters: Filters, limit: int
         page = records.search().find(
             text, scope, filters, wanted, cursor, match=match, patience=max(0.1, end - time.monotonic())
         )
-        cursor, complete = page.cursor, complete and page.complete
+        cursor, complete, notice = page.cursor, complete and page.complete, notice or page.notice
         for hit in page.hits:
             if hit.session not in rows:
                 rows[hit.session] = records.store.session(hit.session)
@@ -79,7 +79,14 @@ def _found(records: Records, call: Call, text: str, filters: Filters, limit: int
         if time.monotonic() > end:
             complete = False
             break
-    return {"hits": hits, "cursor": cursor, "match": page.match, "order": page.order, "complete": complete}
+    return {
+        "hits": hits,
+        "cursor": cursor,
+        "match": page.match,
+        "order": page.order,
+        "complete": complete,
+        "notice": notice,
+    }
 
 
 def _hit(hit: SearchHit, row: Session, title: str) -> Answer:
