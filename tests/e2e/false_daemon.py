@@ -17,12 +17,13 @@ class FalseDaemon:
 
     def __init__(self, home: Home, answer: bytes) -> None:
         path = home.run / "daemon.sock"
-        path.unlink(missing_ok=True)
         self._answer = answer
         self._listeners = [socket.socket(socket.AF_UNIX), socket.socket(socket.AF_INET)]
-        self._listeners[0].bind(str(path))
         self._listeners[1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # The port first: a daemon that is still leaving takes its socket's file along.
         self._bind_when_free(self._listeners[1], port_of(home))
+        path.unlink(missing_ok=True)
+        self._listeners[0].bind(str(path))
         self.asked = 0
 
     @staticmethod

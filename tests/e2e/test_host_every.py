@@ -49,7 +49,7 @@ def test_HO6_one_session_with_everything_that_can_happen_to_a_call(attached, nam
     assert answered
     shown = kit.result("call_4_1")
     assert "3000" in shown
-    assert "1500" not in shown
+    assert "\n1500\n" not in shown
     (kept,) = (kit.workspace / ".agent-output").glob("*.txt")
     assert "1500" in kept.read_text()
     decided = [decision for _, decision in kit.it.decisions()]

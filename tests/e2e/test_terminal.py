@@ -76,8 +76,7 @@ def test_UI3_ctrl_c_once_stops_the_turn_twice_quits_and_nothing_is_lost(place):
         wait_for_prompt(screen)
         screen.press("C-c")
         screen.wait_for("Ctrl-C again")
-        screen.press("C-c")
-        bye = screen.wait_for("[exit 0]")
+        bye = screen.press_until("C-c", "[exit 0]")
         thread = re.search(r"holdfast chat --thread (\w+)", bye)[1]
     with chat(place, "--thread", thread) as screen:
         screen.wait_for(PROMPT)

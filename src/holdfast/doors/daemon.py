@@ -46,6 +46,7 @@ class Daemon:
         self._token = token.encode()
         self._crews = (_Crew(doors.local, self._serve_local), _Crew(doors.web, self._serve_web))
         self._later: set[threading.Thread] = set()
+        self._later_lock = threading.Lock()
         self.stopping = stopping or threading.Event()
 
     def serve(self) -> None:
@@ -56,7 +57,9 @@ class Daemon:
         for crew in self._crews:
             crew.stop()
         end = time.monotonic() + PATIENCE_AT_THE_END
-        for thread in tuple(self._later):
+        with self._later_lock:
+            begun = tuple(self._later)
+        for thread in begun:
             thread.join(max(0.0, end - time.monotonic()))
 
     def stop(self) -> None:
@@ -111,8 +114,9 @@ class Daemon:
         if reply.after is None or self.stopping.is_set():
             return
         thread = threading.Thread(target=self._do, args=(reply.after,), name="afterwards", daemon=True)
-        self._later.add(thread)
-        thread.start()
+        with self._later_lock:  # whoever stops the daemon can only wait for what has begun
+            thread.start()
+            self._later.add(thread)
 
     def _do(self, work: Callable[[], None]) -> None:
         try:
@@ -120,7 +124,8 @@ class Daemon:
         except Exception:
             traceback.print_exc(file=sys.stderr)
         finally:
-            self._later.discard(threading.current_thread())
+            with self._later_lock:
+                self._later.discard(threading.current_thread())
 
     def _may_enter(self, headers: dict[bytes, bytes]) -> bool:
         host = headers.get(b"host", b"").rsplit(b":", 1)[0]
