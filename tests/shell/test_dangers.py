@@ -17,7 +17,7 @@ def commands(name: str) -> list[str]:
 
 
 def reading(command: str) -> CommandReading:
-    return read_command(command, cwd="/work/project", home="/home/dev")
+    return read_command(command, cwd="/data/project", home="/home/dev")
 
 
 @pytest.mark.parametrize("command", commands("dangers.txt"))
@@ -66,4 +66,4 @@ def test_PE10_showing_a_secret_is_said(command: str) -> None:
 def test_PE5_two_readings_of_a_choice_are_both_looked_at() -> None:
     found = reading("echo 'touch a' > x.sh; [ -f y ] && echo 'touch b' > x.sh; sh x.sh")
     written = {e.target for e in found.effects if e.kind == "writes"}
-    assert {"/work/project/a", "/work/project/b"} <= written
+    assert {"/data/project/a", "/data/project/b"} <= written

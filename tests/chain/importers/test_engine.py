@@ -184,7 +184,7 @@ def test_SC11_a_file_that_was_written_anew_is_read_anew(store, engine, tmp_path)
 
 def test_SC11_sessions_that_holdfast_recorded_itself_are_left_alone(store, engine, tmp_path):
     where = SessionId(SessionKey("local", "claude-code", "claude-code-c1"), "c1")
-    store.open_session(Session(where, "claude-code", "/work/project", 1.0))
+    store.open_session(Session(where, "claude-code", "/data/project", 1.0))
     file = write(tmp_path / "c1.jsonl", transcripts.claude())
     report = engine.run(ClaudeCodeImporter(), [file])
     assert report.skipped == [(str(file), "Holdfast has recorded this session itself")]

@@ -46,7 +46,7 @@ def test_SC11_claude_code(store, engine, tmp_path):
         ("", "prompt_submitted", "", "fix the login 修复登录"),
         ("", "assistant_replied", "", ""),
         ("", "assistant_replied", "", "I look."),
-        ("", "tool_calling", "read", 'read {"file_path":"/work/project/a.py"}'),
+        ("", "tool_calling", "read", 'read {"file_path":"/data/project/a.py"}'),
         ("", "tool_called", "read", "code"),
         ("", "tool_calling", "bash", 'bash {"command":"make"}'),
         ("", "tool_called", "bash", "Exit code 2"),
@@ -59,7 +59,7 @@ def test_SC11_claude_code(store, engine, tmp_path):
     ]
     session = store.session("c1")
     assert (session.id.user, session.id.agent, session.id.thread) == ("local", "claude-code", "claude-code-c1")
-    assert (session.state, session.seal_reason, session.vault) == ("sealed", "imported", "/work/project")
+    assert (session.state, session.seal_reason, session.vault) == ("sealed", "imported", "/data/project")
     assert (session.used, session.model, session.title) == (240, "opus", "fix the login 修复登录")
     assert session.compressions == 1
     failed = store.events("c1")[6]
@@ -94,7 +94,7 @@ def test_SC11_codex(store, engine, tmp_path):
 
 def test_SC11_gemini_takes_the_last_version_of_a_message(store, engine, tmp_path):
     file = write(tmp_path / "project" / "chats" / "session-2026-g1.jsonl", transcripts.gemini())
-    (file.parent.parent / ".project_root").write_text("/work/project")
+    (file.parent.parent / ".project_root").write_text("/data/project")
     report = engine.run(GeminiImporter(), [tmp_path])
     assert (report.events, report.broken_lines) == (6, 0)
     assert told(store, "g1") == [
@@ -107,7 +107,7 @@ def test_SC11_gemini_takes_the_last_version_of_a_message(store, engine, tmp_path
     ]
     assert store.events("g1")[3].data["result"]["exit_code"] == 2
     assert store.events("g1")[4].data["inferred"] is True
-    assert (store.session("g1").vault, store.session("g1").used) == ("/work/project", 100)
+    assert (store.session("g1").vault, store.session("g1").used) == ("/data/project", 100)
 
 
 def test_SC11_opencode(store, engine, tmp_path):
@@ -120,7 +120,7 @@ def test_SC11_opencode(store, engine, tmp_path):
         ("", "assistant_replied", "", "I look."),
         ("", "tool_calling", "bash", 'bash {"command":"make"}'),
         ("", "tool_called", "bash", "no rule"),
-        ("", "tool_calling", "read", 'read {"filePath":"/work/project/a.py"}'),
+        ("", "tool_calling", "read", 'read {"filePath":"/data/project/a.py"}'),
         ("", "tool_called", "read", "not found"),
         ("", "compacted", "", "SUMMARY"),
         ("explore", "prompt_submitted", "", "look"),

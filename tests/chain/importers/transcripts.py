@@ -12,7 +12,7 @@ def lines(*entries):
     return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
 
 
-def claude(session="c1", cwd="/work/project"):
+def claude(session="c1", cwd="/data/project"):
     """A prompt, a thought, text, two calls (one fails), a compaction, a command, another prompt."""
 
     def entry(number, kind, message, prompt="p1", **more):
@@ -63,7 +63,7 @@ def claude(session="c1", cwd="/work/project"):
 
 
 def claude_agent(session="c1"):
-    base = {"isSidechain": True, "agentId": "abc", "sessionId": session, "cwd": "/work/project"}
+    base = {"isSidechain": True, "agentId": "abc", "sessionId": session, "cwd": "/data/project"}
     return [
         {
             **base,
@@ -83,7 +83,7 @@ def claude_agent(session="c1"):
     ]
 
 
-def codex(session="01a1de25-694f-7dd0-9661-8baadc4b40f1", cwd="/work/project"):
+def codex(session="01a1de25-694f-7dd0-9661-8baadc4b40f1", cwd="/data/project"):
     def line(number, kind, payload):
         return {"timestamp": T.format(number), "ordinal": number, "type": kind, "payload": payload}
 
@@ -171,7 +171,7 @@ def gemini():
     ]
 
 
-def opencode_database(path, directory="/work/project"):
+def opencode_database(path, directory="/data/project"):
     database = sqlite3.connect(path)
     database.executescript(
         """
