@@ -30,11 +30,10 @@ chat: $(VENV)/.runtime ## set up, then start the terminal chat
 	@$(BIN)/holdfast chat $(ARGS)
 
 check: lint ## the quick loop: lint, types, import contracts, unit tests with few examples each
-	HOLDFAST_TEST_EXAMPLES=quick $(BIN)/pytest -n $(WORKERS) -m "not e2e and not full and not alone and not slow" $(ARGS)
+	HOLDFAST_TEST_EXAMPLES=quick $(BIN)/pytest -n $(WORKERS) -m "not e2e and not full and not slow" $(ARGS)
 
 test: system lint clis web/node_modules/.installed ## set up, then every test but the `full` ones (ARGS="-k PE3" narrows it)
-	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest -n $(WORKERS) -m "not full and not alone" $(ARGS)
-	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest -m "alone and not full" $(ARGS) || [ $$? -eq 5 ]
+	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest -n $(WORKERS) -m "not full" $(ARGS)
 
 test-full: system lint clis web/node_modules/.installed ## every test there is, the hour-long ones too
 	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest $(ARGS)

@@ -11,7 +11,7 @@ import pytest
 from holdfast.core.settings import DEFAULTS
 from holdfast.rule_index import RuleIndex, rule_list
 
-pytestmark = [pytest.mark.alone, pytest.mark.full]
+pytestmark = pytest.mark.full
 ROUNDS = 5
 
 

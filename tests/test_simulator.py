@@ -121,7 +121,6 @@ def test_AU3_equal_changes_are_counted_together():
 
 
 @pytest.mark.full
-@pytest.mark.alone
 def test_AU3_a_hundred_thousand_records_take_under_thirty_seconds():
     kinds = [
         entry(bench(), "read", path="src/a.py"),

@@ -58,7 +58,6 @@ def test_looking_at_an_empty_record_needs_no_database(tmp_path):
 
 
 @pytest.mark.full
-@pytest.mark.alone
 def test_help_takes_at_most_half_as_long_again_as_a_bare_click_program():
     def seconds(code):
         start = time.perf_counter()

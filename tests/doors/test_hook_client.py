@@ -31,7 +31,6 @@ def test_the_client_imports_almost_nothing():
 
 
 @pytest.mark.full
-@pytest.mark.alone
 def test_importing_the_client_adds_at_most_40_ms():
     def seconds(code):
         begun = time.perf_counter()

@@ -141,7 +141,7 @@ def test_HO_twenty_agents_at_once_each_in_its_own_thread(holdfast, tmp_path):
 
 
 @requires_cli(*NAMES)
-@pytest.mark.parametrize("agents", [len(NAMES), pytest.param(AGENTS, marks=[pytest.mark.full, pytest.mark.alone])])
+@pytest.mark.parametrize("agents", [len(NAMES), pytest.param(AGENTS, marks=pytest.mark.full)])
 @pytest.mark.timeout(900)
 def test_HO6_real_agents_at_once_in_one_repository(holdfast, tmp_path, agents):
     """Nobody is answered before everybody has asked, so they really are at work all at once."""

@@ -22,7 +22,6 @@ def figures():
 
 
 @pytest.mark.e2e
-@pytest.mark.alone
 @pytest.mark.full
 def test_UI3_the_plane_adds_less_than_three_milliseconds_to_a_call():
     seen = []

@@ -32,7 +32,6 @@ def best_ms(work, tries=60):
 
 
 @pytest.mark.full
-@pytest.mark.alone
 def test_CO1_a_check_that_does_not_trigger_costs_a_fifth_of_a_millisecond():
     history = long_history()
     assert len(history) == 2000
@@ -47,7 +46,6 @@ def test_CO1_a_check_that_does_not_trigger_costs_a_fifth_of_a_millisecond():
 
 
 @pytest.mark.full
-@pytest.mark.alone
 def test_CO4_pruning_a_long_history_takes_milliseconds():
     event = EventBuilder().sending(*long_history(), window=200_000, model="m")
     judge = Compaction(DEFAULTS, override=SessionStrategy("handoff"))

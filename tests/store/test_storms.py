@@ -35,9 +35,7 @@ def test_SC4_writer_killed_200_times_loses_nothing_it_acknowledged(tmp_path):
     assert found["audit_entries"] == found["events"]
 
 
-@pytest.mark.parametrize(
-    "seconds", [pytest.param(8, id="short"), pytest.param(60, id="long", marks=[pytest.mark.full, pytest.mark.alone])]
-)
+@pytest.mark.parametrize("seconds", [pytest.param(8, id="short"), pytest.param(60, id="long", marks=pytest.mark.full)])
 def test_SC4_eight_processes_at_once_lose_nothing_and_never_see_a_lock(tmp_path, seconds):
     found = run("crowd.py", tmp_path, 8, seconds, deadline=seconds + 200)
     reports = found["reports"]

@@ -167,7 +167,6 @@ def test_TR7_disks_that_fill_up_on_the_way_cost_the_file_not_the_answer(tmp_path
 
 
 @pytest.mark.full
-@pytest.mark.alone
 def test_TR7_one_gigabyte_in_twice_the_time_of_cat_and_64_mb():
     """The benchmark itself; a busy machine gets a second and a third try."""
     for _ in range(3):
