@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AssistantItem, ThreadState, ToolItem, TurnEvent, UserItem } from '../src/api/live'
-import { earlier, happened, liveRows, opened, recorded, recordRows, takenBack, toolState, type Conversation } from '../src/chat/conversation'
+import { earlier, happened, liveRows, opened, recorded, recordRows, rejoined, takenBack, toolState, type Conversation } from '../src/chat/conversation'
 
 const base = { session: 's1', no: 1, at: 1, invocation: 'i1', subagent: '', superseded: false }
 const user = (key: string, more: Partial<UserItem> = {}): UserItem => ({ ...base, kind: 'user', key, id: key, text: key, typed: true, ...more })
@@ -126,4 +126,22 @@ test('ten thousand items and a stream of deltas stay quick', () => {
   assert.equal(now.items.length, 10_000)
   assert.equal((now.items.at(-1) as UserItem).text, 'changed')
   assert.equal(now.text.length, 2500)
+})
+
+test('after a break what is shown stays, what was missed stands at its place, and what was being written is asked for', () => {
+  const page = (items: Conversation['items']) => ({ items: [...items], before: null, eventNo: 9 })
+  const state = (busy: boolean) => ({ thread: 't', busy, live: null, queue: [], health: null, eventNo: 9 }) as unknown as ThreadState
+  let now: Conversation = { ...start([user('u4', { no: 4 }), call('c', 'running', { no: 5 })]), before: 's1:4' }
+  now = run(now, { kind: 'text_delta', text: 'half a rep' })
+  now = recorded(now, user('u3', { no: 3 }))
+  assert.deepEqual(now.items.map((one) => one.key), ['u4', 't-c'], 'what lies in a page that is not loaded stays there')
+  now = recorded(now, user('u7', { no: 7 }))
+  now = recorded(now, user('u6', { no: 6 }))
+  assert.deepEqual(now.items.map((one) => one.key), ['u4', 't-c', 'u6', 'u7'])
+  now = rejoined(now, state(false), page([call('c', 'interrupted', { no: 5 }), user('u6', { no: 6 }), user('u7', { no: 7 })]))
+  assert.deepEqual(now.items.map((one) => one.key), ['u4', 't-c', 'u6', 'u7'])
+  assert.equal((now.items[1] as ToolItem).state, 'interrupted')
+  assert.equal(now.text, '')
+  assert.equal(now.running, false)
+  assert.equal(now.before, 's1:4')
 })

@@ -59,7 +59,7 @@ def talk(client) -> Talk:
 
 
 def turns(server, kind: str) -> list[dict]:
-    blocks = server.hub.after(0)[1].decode().split("\n\n")
+    blocks = server.hub.after(server.hub.first)[1].decode().split("\n\n")
     data = [json.loads(block.split("data: ")[1]) for block in blocks if "event: turn\n" in block]
     return [event for event in data if event["kind"] == kind]
 

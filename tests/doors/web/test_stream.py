@@ -10,9 +10,14 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from doors.web.conftest import ADDRESS
 from doors.web.questions import ask, open_session, until
+from holdfast.control import Control
 from holdfast.core.events import ModeChanged
-from holdfast.doors.web.stream import Hub, follow
+from holdfast.doors.web.app import start_modules
+from holdfast.doors.web.catching_up import missed_by
+from holdfast.doors.web.hub import Hub, Place, follow
+from holdfast.doors.web.server import Server
 from holdfast.doors.web.watch import last_seq
 from holdfast.testing.builders import EventBuilder
 
@@ -29,16 +34,18 @@ def parsed(text: bytes) -> list[tuple[str, str, object]]:
     return found
 
 
-def drain(hub: Hub, since: int | None) -> list[tuple[str, str, object]]:
+def at(number: int | None) -> Place:
+    return Place(number, 0, 0.0)
+
+
+def drain(hub: Hub, since: Place | None) -> list[tuple[str, str, object]]:
     """What a page sees that comes now and goes when there is no more."""
 
     async def read() -> bytes:
         text = b""
         async for part in follow(hub, since, lambda: True):
             text += part
-            if text.count(b"event: ") and f"-{hub.last}\n".encode() in text:
-                break
-            if since == hub.last:
+            if f"-{hub.last}-".encode() in text or (since is not None and since.number == hub.last):
                 break
         return text
 
@@ -51,7 +58,7 @@ def test_UI1_a_stream_goes_on_behind_what_was_seen_or_says_reset(texts, ring, da
     for text in texts:
         hub.publish("news", {"text": text})
     seen = data.draw(st.integers(0, len(texts)))
-    events = drain(hub, seen)
+    events = drain(hub, at(seen))
     if seen < len(texts) - ring:
         assert events[0][1] == "reset"
     else:
@@ -69,9 +76,11 @@ def test_UI1_the_ring_is_bounded_in_bytes_too():
 
 def test_UI1_an_id_of_another_process_is_no_place(server):
     server.hub.publish("news", {})
-    assert server.hub.place_of(f"{server.hub.epoch}-1") == 1
-    assert server.hub.place_of("00000000-1") is None
-    assert server.hub.place_of(f"{server.hub.epoch}-999") is None
+    last = server.hub.last
+    assert server.hub.place_of(f"{server.hub.epoch}-{last}-7-99") == Place(last, 7, 99.0)
+    assert server.hub.place_of("00000000-1-7-99") == Place(None, 7, 99.0)
+    assert server.hub.place_of(f"{server.hub.epoch}-{last + 1}-7-99") is None
+    assert server.hub.place_of(f"{server.hub.epoch}-{server.hub.first - 1}-7-99") is None
     assert server.hub.place_of("nonsense") is None
     (event,) = drain(server.hub, None)
     assert event[1] == "reset"
@@ -83,7 +92,7 @@ def test_UI1_news_from_other_threads_wake_every_page():
     async def pages() -> list[list[object]]:
         async def page() -> list[object]:
             seen: list[object] = []
-            async for part in follow(hub, 0, lambda: True):
+            async for part in follow(hub, at(0), lambda: True):
                 seen += [body["n"] for _, name, body in parsed(part) if name == "news"]
                 if len(seen) == 200:
                     return seen
@@ -107,7 +116,7 @@ def test_UI1_a_stream_ends_when_the_device_is_revoked_or_the_server_stops():
     known = True
 
     async def page() -> str:
-        async for _ in follow(hub, 0, lambda: known):
+        async for _ in follow(hub, at(0), lambda: known):
             pass
         return "ended"
 
@@ -137,7 +146,7 @@ def test_UI1_a_stream_ends_when_the_device_is_revoked_or_the_server_stops():
 
 
 def seen(server, name: str) -> list[dict]:
-    text = server.hub.after(0)[1]
+    text = server.hub.after(server.hub.first)[1]
     return [body for _, found, body in parsed(text) if found == name]
 
 
@@ -229,3 +238,103 @@ def test_UI1_the_stream_tells_a_question_before_anybody_polls(server, client, va
     until(lambda: [one for one in seen(server, "approval") if one["id"] == approval.id])
     rows = until(lambda: [row for row in seen(server, "thread") if row["pending"] == 1])
     assert rows[-1]["thread"] == approval.where.thread
+
+
+# after a restart
+
+
+def heard(server, last_id: str) -> list[tuple[str, str, object]]:
+    """What a page that comes with this id is told until it stands where everybody stands."""
+
+    async def read() -> bytes:
+        async def catch_up(before: Place, here: Place) -> bytes | None:
+            return missed_by(server, before, here)
+
+        text = b""
+        async for part in follow(server.hub, server.hub.place_of(last_id), lambda: True, catch_up):
+            text += part
+            if b"event: resumed" in text or b"event: reset" in text:
+                break
+        return text
+
+    return [event for event in parsed(asyncio.run(read())) if event[1] != "ping"]
+
+
+def texts_of(events) -> list[str]:
+    return [body["item"]["text"] for _, name, body in events if name == "transcript"]
+
+
+def test_UI1_after_a_restart_a_page_hears_what_it_missed_once_and_goes_on(home, vault):
+    first = Server(Control.open(home), address=ADDRESS, vault=vault)
+    start_modules(first)
+    where = open_session(first.control, vault)
+    build = EventBuilder(where, cwd=str(vault), start=first.control.clock())
+    first.control.plane.handle(build.prompt("seen"))
+    until(lambda: seen(first, "transcript"))
+    last_id = parsed(first.hub.after(first.hub.first)[1])[-1][0]
+    number = first.hub.last
+    first.close()
+
+    between = Control.open(home)
+    for text in ("missed one", "missed two"):
+        between.plane.handle(build.prompt(text))
+    question = ask(between, vault, where=where, command="make all")
+    between.close()
+
+    second = Server(Control.open(home), address=ADDRESS, vault=vault)
+    start_modules(second)
+    try:
+        assert second.hub.first > number, "numbers of a later process lie above those of an earlier one"
+        events = heard(second, last_id)
+        assert texts_of([event for event in events if event[2].get("item", {}).get("kind") == "user"]) == [
+            "missed one",
+            "missed two",
+        ]
+        assert [body["id"] for _, name, body in events if name == "approval"] == [question.id]
+        assert events[-1][1] == "resumed"
+        # Nothing is told a second time to whoever goes on from here, nor to whoever broke off in the middle.
+        resumed = second.hub.place_of(events[-1][0])
+        assert resumed is not None
+        assert second.hub.after(resumed.number)[1] == b""
+        middle = next(at for at, event in enumerate(events) if event[1] == "transcript")
+        rest = heard(second, events[middle][0])
+        assert texts_of([event for event in rest if event[2].get("item", {}).get("kind") == "user"]) == ["missed two"]
+    finally:
+        second.close()
+
+
+def test_UI1_a_place_that_this_store_never_had_is_reset(server):
+    assert [name for _, name, _ in heard(server, "0badcafe-7-999999-1")] == ["reset"]
+    assert [name for _, name, _ in heard(server, "nonsense")] == ["reset"]
+
+
+def test_UI1_so_much_was_missed_that_it_is_told_as_one_piece_of_news(server, vault):
+    build = EventBuilder(open_session(server.control, vault), cwd=str(vault))
+    server.control.plane.handle_all([build.prompt(f"message {number}") for number in range(2100)])
+    until(lambda: seen(server, "records"))
+    events = heard(server, "0badcafe-7-0-1")
+    assert [name for _, name, _ in events] == ["records", "resumed"]
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=8), st.integers(1, 4))
+def test_UI1_a_page_too_slow_for_the_ring_gets_the_rest_from_the_record(steps, ring):
+    """Whatever of the ring is gone, each position of the store is told exactly once and in order."""
+    hub = Hub(ring=ring)
+    told: list[int] = []
+    last = sum(steps)
+
+    async def catch_up(before: Place, here: Place) -> bytes:
+        told.extend(range(before.position + 1, here.position + 1))
+        return b""
+
+    async def page() -> None:
+        left, position = list(steps), 0
+        async with asyncio.timeout(60):
+            async for part in follow(hub, at(0), lambda: told[-1:] != [last], catch_up):
+                told.extend(body["position"] for _, name, body in parsed(part) if name == "news")
+                for _ in range(left.pop(0) if left else 0):
+                    position += 1
+                    hub.publish("news", {"position": position}, position=position)
+
+    asyncio.run(page())
+    assert told == list(range(1, sum(steps) + 1))

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.page.conftest import DESKTOP, PHONE, SECONDS
+from e2e.page.served import Hosts
 
 SCREENS = ("chat", "inbox", "sessions", "search", "audit", "rules", "memory", "plots", "settings", "more")
 
@@ -149,9 +150,17 @@ def test_UI1_the_page_comes_back_after_the_server_was_restarted(window, own_serv
     server.stop()
     expect(one.page.get_by_text("Connection lost").first).to_be_visible(timeout=SECONDS)
     one.screenshot("lost-desktop-en-light")
+    # What another program writes while no server runs is told from the record, once, and nothing is loaded anew.
+    hosts = Hosts(server)
+    try:
+        row = hosts.control.store.sessions(thread=thread)[0]
+        hosts.say(row.id, "Said while the server was away")
+    finally:
+        hosts.close()
     server.start()
-    expect(one.page.get_by_text("Connected again")).to_be_visible(timeout=60_000)
+    expect(one.page.get_by_text("Connected again. Nothing was missed.")).to_be_visible(timeout=60_000)
     expect(one.page.get_by_text("Connection lost")).to_have_count(0)
+    expect(one.page.get_by_text("Said while the server was away")).to_have_count(1)
     one.page.get_by_label("Message", exact=True).fill("list files")
     one.page.get_by_label("Message", exact=True).press("Enter")
     expect(one.page.locator('[data-tool-state="done"]')).to_have_count(1, timeout=SECONDS)

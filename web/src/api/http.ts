@@ -159,7 +159,7 @@ export type StreamState = 'connecting' | 'live' | 'lost' | 'locked' | 'closed';
 export interface StreamEvent {
   type: string;
   data: unknown;
-  /** Rises by one with each event of one server process; 0 for `reset` and `ping`. */
+  /** Rises with every event, also from one server process to the next; 0 for `ping` and for what is told afterwards. */
   no: number;
 }
 
@@ -170,8 +170,9 @@ const LONGEST_PAUSE = 5_000;
 const SILENCE = 40_000;
 
 /**
- * One connection for the whole page. After a break it goes on behind the last event it saw; when the server no longer
- * has what came in between, or is another process, a `reset` event says so: load everything anew.
+ * One connection for the whole page. After a break it goes on behind the last event it saw. When the server has only the
+ * record of what came in between (it was restarted, or the page was away for long), that is told first and then
+ * `resumed`: ask again for what no record holds. When it has not even that, `reset` says so: load everything anew.
  */
 export class LiveStream {
   state: StreamState = 'closed';

@@ -552,6 +552,8 @@ export interface LiveEvents {
   devices: { devices: Omit<Device, 'current'>[] };
   /** Load everything anew: this server cannot tell what was missed. */
   reset: { eventNo: number };
+  /** Everything on record has been told; what is not (a run's words so far, who is busy, queues) is to be asked for. */
+  resumed: { eventNo: number };
   ping: { at: number };
 }
 
@@ -564,3 +566,9 @@ export class Live {
 }
 
 export const live = new Live();
+
+/** Called whenever something was missed that the stream does not bring by itself. */
+export function onGap(handler: () => void): () => void {
+  const stops = [live.on('reset', handler), live.on('resumed', handler), live.on('records', handler)];
+  return () => stops.forEach((stop) => stop());
+}

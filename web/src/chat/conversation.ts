@@ -94,10 +94,19 @@ export function earlier(now: Conversation, page: MessagePage): Conversation {
   return { ...now, items: [...page.items.filter((item) => !known.has(item.key)), ...now.items], before: page.before }
 }
 
+/** After a break: what is shown stays, with what has become of it; what was being written is as the server has it now. */
+export function rejoined(now: Conversation, state: ThreadState, page: MessagePage): Conversation {
+  const fresh = opened(state, page)
+  const known = page.items.reduce(recorded, now)
+  return { ...fresh, items: known.items, before: known.before, notes: now.notes }
+}
+
 /** Something was written down. */
 export function recorded(now: Conversation, item: Item): Conversation {
   const at = place(now.items, item)
-  const items = at < 0 ? [...now.items, item] : now.items.with(at, item)
+  const later = at < 0 ? now.items.findIndex((one) => one.session === item.session && one.no > item.no) : -1
+  if (later === 0 && now.before) return now // it lies in a page that is not loaded yet
+  const items = at >= 0 ? now.items.with(at, item) : later >= 0 ? now.items.toSpliced(later, 0, item) : [...now.items, item]
   const next: Conversation = { ...now, items }
   if (item.kind === 'assistant' && !item.subagent) {
     const match = now.settling.findIndex((text) => text.trim() === item.text.trim())

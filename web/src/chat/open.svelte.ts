@@ -3,7 +3,7 @@ import { ApiError } from '$/api/http'
 import { live, threads as api, type LiveEvents, type ThreadState } from '$/api/live'
 import { keep } from '$/state/app.svelte'
 import { threads } from '$/state/threads.svelte'
-import { earlier, happened, opened, recorded, takenBack, type Conversation } from './conversation'
+import { earlier, happened, opened, recorded, rejoined, takenBack, type Conversation } from './conversation'
 
 const PAGE = 120
 const SEEK_PAGE = 500
@@ -27,7 +27,8 @@ export class OpenThread {
       if (this.waiting) this.waiting.push(() => apply(data, event.no))
       else apply(data, event.no)
     }
-    const behind = (no: number) => this.draft !== null && no <= this.draft.eventNo
+    // Without a number: told afterwards, from the record; what is there already is put in its own place again.
+    const behind = (no: number) => no > 0 && this.draft !== null && no <= this.draft.eventNo
     this.stops = [
       live.on('turn', mine<LiveEvents['turn']>((event, no) => {
         if (behind(no)) return
@@ -50,6 +51,7 @@ export class OpenThread {
         this.change((now) => ({ ...now, running: row.busy }))
       })),
       live.on('reset', () => void this.load()),
+      live.on('resumed', () => void this.rejoin()),
       live.on('records', () => void this.load()),
     ]
     void this.load()
@@ -67,6 +69,26 @@ export class OpenThread {
       this.view = this.draft
     } catch (error) {
       this.problem = error instanceof ApiError ? error.code : String(error)
+    }
+    const missed = this.waiting ?? []
+    this.waiting = null
+    for (const apply of missed) apply()
+  }
+
+  /** After a break: the record has been told, so everything shown stays; what was being written is asked for anew. */
+  private async rejoin(): Promise<void> {
+    if (!this.draft) return this.load()
+    this.waiting ??= []
+    const limit = Math.min(SEEK_PAGE, Math.max(LATEST, this.draft.items.length))
+    try {
+      const [state, page] = await Promise.all([api.get(this.thread), api.messages(this.thread, { limit })])
+      if (this.closed) return
+      for (const card of state.approvals) keep(card)
+      this.state = state
+      this.problem = ''
+      this.change((now) => rejoined(now, state, page))
+    } catch {
+      // the next break, or the next load, brings it
     }
     const missed = this.waiting ?? []
     this.waiting = null

@@ -133,6 +133,7 @@ live.on('reset', () => {
   wasReset = true
   void load().catch(lost)
 })
+live.on('resumed', () => void load().catch(lost))
 live.on('approval', (next) => {
   const isNew = next.status === 'pending' && !cards.has(next.id)
   keep(next)

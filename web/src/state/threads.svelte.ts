@@ -1,6 +1,6 @@
 // The list of conversations of every host, kept current by the stream.
 import { SvelteMap } from 'svelte/reactivity'
-import { live, threads as api, type ThreadRow } from '$/api/live'
+import { live, onGap, threads as api, type ThreadRow } from '$/api/live'
 
 const rows = new SvelteMap<string, ThreadRow>()
 let loaded = $state(false)
@@ -38,5 +38,4 @@ export const threads = {
 }
 
 live.on('thread', (row) => rows.set(row.thread, row))
-live.on('reset', () => void threads.load())
-live.on('records', () => void threads.load())
+onGap(() => void threads.load())

@@ -10,14 +10,15 @@ from typing import Any, TypeVar
 
 from holdfast.control import Control
 from holdfast.doors.web.cards import Cards
+from holdfast.doors.web.catching_up import next_numbers
 from holdfast.doors.web.desk import Desk
 from holdfast.doors.web.devices import Codes, Devices
+from holdfast.doors.web.hub import Hub
 from holdfast.doors.web.items import Items
 from holdfast.doors.web.notify import Notifier
 from holdfast.doors.web.records import Records
 from holdfast.doors.web.security import Address
 from holdfast.doors.web.static_files import StaticFiles, built_page
-from holdfast.doors.web.stream import Hub
 from holdfast.doors.web.tickets import Tickets
 from holdfast.doors.web.watch import Watch
 from holdfast.store.config_file import Inline
@@ -50,7 +51,7 @@ class Server:
         self.cwd = cwd or vault
         self.inline = inline or Inline()
         self.upload_limit = UPLOAD_LIMIT
-        self.hub = Hub()
+        self.hub = Hub(first=next_numbers(control.store), clock=control.clock)
         self.codes = Codes(control.clock)
         self.devices = Devices(control.store, control.clock)
         self.static = static or built_page()

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.core.keys import SessionKey
+from holdfast.doors.web.catching_up import transcript_event
 from holdfast.doors.web.entry import device_shape
-from holdfast.doors.web.items import KINDS
 from holdfast.doors.web.live_shapes import QueuedShape
 from holdfast.doors.web.thread_view import health_shape, pending_of, thread_row
 from holdfast.store.interface import Approval, EventRecord, Session, Store
@@ -98,6 +98,7 @@ class Watch:
         store = self._server.control.store
         self._revision = store.revision()
         self._seq = last_seq(store)
+        self._server.hub.reached(self._seq)
         self._pending = {approval.id: approval for approval in store.approvals(status="pending", limit=1000)}
         self._rows = {row.id.session: row for row in store.sessions(limit=_SESSIONS)}
         self._counts = pending_of(self._server.control)
@@ -137,13 +138,14 @@ class Watch:
         if len(records) == AT_ONCE:
             # An import, not a conversation: nobody wants to see it go by.
             before, self._seq = self._seq, last_seq(store, records[-1].seq)
-            hub.publish("records", {"events": self._seq - before})
+            hub.publish("records", {"events": self._seq - before}, position=self._seq)
             for record in records:
                 self._dirty[record.where.session] = True
             return
         for record in records:
             self._seq = record.seq
             self._tell_record(record)
+            hub.reached(record.seq)
 
     def _tell_record(self, record: EventRecord) -> None:
         where = record.where
@@ -151,17 +153,9 @@ class Watch:
             return
         measured = record.kind in ("context_measured", "compacted", "session_started")
         self._dirty[where.session] = self._dirty.get(where.session, False) or measured
-        if record.kind not in KINDS:
-            return
-        item = self._server.items.item(record)
-        if item is None:
-            return
-        row = self._rows.get(where.session) or self._server.control.store.session(where.session)
-        host = row.host if row is not None else ""
-        if item["kind"] == "session" and row is not None:
-            item["number"] = row.number
-        place = {"thread": where.thread, "agent": where.agent, "session": where.session, "host": host}
-        self._server.hub.publish("transcript", {**place, "item": item})
+        event = transcript_event(self._server, record)
+        if event is not None:
+            self._server.hub.publish("transcript", event, position=record.seq)
 
     def _look_at_approvals(self) -> None:
         server, store = self._server, self._server.control.store
