@@ -136,6 +136,12 @@ class TwoStores(RuleBasedStateMachine):
         self.both(lambda store: store.noted(key))
         self.both(lambda store: dict(store.notes(key[:1])))
 
+    @rule(key=st.sampled_from("ab"), expected=st.none() | json_values, value=json_values, right=st.booleans())
+    def swap_note(self, key, expected, value, right):
+        wanted = self.model.noted(key) if right else expected
+        self.both(lambda store: store.swap_note(key, wanted, value))
+        self.both(lambda store: store.noted(key))
+
     @rule(name=st.sampled_from(SESSIONS), really=st.integers(0, 4))
     def delete(self, name, really):
         if not really:

@@ -12,11 +12,13 @@ from holdfast.chain.embeddings import search_of
 from holdfast.control import Control
 from holdfast.doors.daemon import Daemon
 from holdfast.doors.daemon_doors import Doors, is_still_ours
+from holdfast.doors.notify import Notifier
 from holdfast.hosts.checkpoints import Checkpoints
 from holdfast.hosts.registry import gateway_for, open_control
 from holdfast.store.config_file import Inline
 from holdfast.store.home import Home
 from holdfast.store.interface import StoreError
+from holdfast.store.page_processes import page_ports
 from holdfast.store.search_keeper import KeepFresh
 from holdfast.store.wal_room import make_room
 
@@ -24,6 +26,9 @@ _EXPIRE_SECONDS = 10.0
 _DAY_SECONDS = 24 * 3600.0
 _INDEX_SECONDS, _INDEX_BUDGET = 5.0, 0.2
 """Hooks come first: a search adds what is not indexed yet by itself."""
+
+_PAGE_FIRST_SECONDS = 3.0
+"""A page's own server knows by which address the user reaches it, so it may tell of a question first."""
 
 _SWITCH_SECONDS = 0.0005
 """A hook that has come in takes its turn from work that nobody waits for; Python would let it wait ten times longer."""
@@ -43,14 +48,17 @@ def work(home: Home, doors: Doors, token: str) -> int:
     daemon = Daemon(doors, gateway.answer, token=token, stopping=stopping)
     upkeep = threading.Thread(target=_upkeep, args=(home, doors, control, stopping), name="upkeep", daemon=True)
     reaper = Chain(control).reaper(on_error=lambda error: _say("reaper", error))
+    notifier = Notifier(control, lambda: _page(home), patience=lambda: _PAGE_FIRST_SECONDS if page_ports(home) else 0.0)
     index = KeepFresh(search_of(control.store, control.home), every=_INDEX_SECONDS, budget=_INDEX_BUDGET)
     reaper.start()
+    notifier.start()
     index.start()
     upkeep.start()
     try:
         daemon.serve()
     finally:
         upkeep.join(1.0)
+        notifier.close()
         index.stop(1.0)
         reaper.stop(1.0)
         control.close()
@@ -100,6 +108,10 @@ def _upkeep(home: Home, doors: Doors, control: Control, stopping: threading.Even
             _say("upkeep", error)
         if stopping.wait(_EXPIRE_SECONDS):
             return
+
+
+def _page(home: Home) -> str:
+    return next((f"http://127.0.0.1:{port}" for port in page_ports(home)), "")
 
 
 def _make_room(control: Control) -> None:

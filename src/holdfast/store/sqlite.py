@@ -332,6 +332,21 @@ class SqliteStore:
 
         self._database.write(work)
 
+    def swap_note(self, key: str, expected: Any, value: Any) -> bool:
+        text = to_json(value)
+
+        def work(connection: sqlite3.Connection) -> bool:
+            row = connection.execute("SELECT value FROM notes WHERE key = ?", (key,)).fetchone()
+            if (None if row is None else from_json(row[0])) != expected:
+                return False
+            if value is None:
+                connection.execute("DELETE FROM notes WHERE key = ?", (key,))
+            else:
+                connection.execute(_NOTE, (key, text))
+            return True
+
+        return self._database.write(work)
+
     def noted(self, key: str) -> Any:
         with self._database.read() as connection:
             row = connection.execute("SELECT value FROM notes WHERE key = ?", (key,)).fetchone()

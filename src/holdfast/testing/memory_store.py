@@ -283,6 +283,13 @@ class MemoryStore:
         else:
             self._notes[key] = value
 
+    def swap_note(self, key: str, expected: Any, value: Any) -> bool:
+        with self._lock:
+            if self._notes.get(key) != expected:
+                return False
+            self.note(key, value)
+            return True
+
     def noted(self, key: str) -> Any:
         return self._notes.get(key)
 

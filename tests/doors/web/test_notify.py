@@ -2,13 +2,14 @@
 
 import json
 import threading
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from doors.web.questions import ask, until
-from holdfast.doors.web.notify import Notifier
+from holdfast.control import Control
+from holdfast.doors.notify import Notifier
+from holdfast.doors.notify_claims import LEASE_SECONDS, PREFIX, Claims
 
 SECRET = "hunter2-very-secret"
 
@@ -48,8 +49,9 @@ def listener():
     listener.close()
 
 
-def configure(server, **notify) -> None:
-    server.home.config.write_text(json.dumps({"agents": {"runtime": {"notify": notify}}}))
+def configure(at, **notify) -> None:
+    at.home.create()
+    at.home.config.write_text(json.dumps({"agents": {"runtime": {"notify": notify}}}))
 
 
 def test_UI1_webhook_and_ntfy_are_told_once_and_learn_no_secret(server, listener, vault):
@@ -85,29 +87,134 @@ def test_UI1_a_broken_receiver_holds_nothing_up_and_its_address_is_not_shown(ser
     configure(server, webhook=f"{listener.url}/broken?token={SECRET}", ntfy=f"{listener.url}/topic")
     ask(server.control, vault, command="make all")
     until(lambda: [path for path, _, _ in listener.got if path == "/topic"], "the one behind the broken one")
-    assert list(server.notifier.failures) == ["webhook: HTTPStatusError"]
+    assert server.notifier.failures[0] == "webhook: HTTPStatusError"
     assert SECRET not in capfd.readouterr().err
 
 
-def test_UI1_the_desktop_is_told_by_its_own_program(server, vault):
-    configure(server, desktop=True)
+def test_UI1_the_desktop_is_told_by_its_own_program(control, vault):
+    configure(control, desktop=True)
     ran: list[tuple[list[str], dict]] = []
     for platform, program in (("linux", "notify-send"), ("darwin", "osascript")):
         notifier = Notifier(
-            server.control, "http://x", run=lambda command, **given: ran.append((command, given)), platform=platform
+            control, lambda: "http://x", run=lambda command, **given: ran.append((command, given)), platform=platform
         )
-        approval = ask(server.control, vault, call_id=platform, command=f"make {platform} {SECRET}")
-        notifier.waits(approval)
-        until(lambda program=program: [command for command, _ in ran if command[0] == program])
-        notifier.close()
+        ask(control, vault, call_id=platform, command=f"make {platform} {SECRET}")
+        notifier.round()
+        assert [command[0] for command, _ in ran][-1] == program
     assert all(given["timeout"] for _, given in ran)
     assert SECRET not in str(ran)
 
 
-def test_UI1_what_waited_long_before_the_server_came_is_not_told_again(server, vault):
-    ran: list[object] = []
-    approval = ask(server.control, vault, command="make all")
-    notifier = Notifier(server.control, "http://x", run=lambda *given, **more: ran.append(given))
-    configure(server, desktop=True)
-    notifier.waits(replace(approval, created_at=approval.created_at - 3600))
-    assert notifier.accepted == 0
+@pytest.fixture
+def control(home):
+    control = Control.open(home)
+    yield control
+    control.close()
+
+
+class Clocked:
+    """A control whose time the test moves."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+        self.ahead = 0.0
+
+    def __getattr__(self, name: str):
+        return getattr(self._control, name)
+
+    def clock(self) -> float:
+        return self._control.clock() + self.ahead
+
+
+def told_by(control, ran: list, *, fails: bool = False, **more) -> Notifier:
+    def run(command, **given):
+        ran.append(command)
+        if fails:
+            raise FileNotFoundError(command[0])
+
+    return Notifier(control, lambda: "", run=run, platform="linux", **more)
+
+
+def test_UI1_what_waited_long_before_is_not_told_again(control, vault):
+    configure(control, desktop=True)
+    ask(control, vault, command="make all")
+    later, ran = Clocked(control), []
+    later.ahead = 3600
+    told_by(later, ran).round()
+    assert ran == []
+
+
+def test_UI1_of_many_senders_in_many_threads_one_tells(control, vault):
+    """Two servers and a daemon: each looks, one sends."""
+    configure(control, desktop=True)
+    for number in range(5):
+        ask(control, vault, call_id=f"c{number}", command=f"make part{number}")
+    ran: list = []
+    senders = [told_by(control, ran) for _ in range(4)]
+    together = [threading.Thread(target=one.round) for one in senders for _ in range(2)]
+    for thread in together:
+        thread.start()
+    for thread in together:
+        thread.join(60)
+    assert len(ran) == 5
+    assert sum(one.accepted for one in senders) == 5
+
+
+def test_UI1_a_sender_that_dies_is_followed_by_another_and_tries_are_bounded(control, vault):
+    configure(control, desktop=True)
+    approval = ask(control, vault, command="make all")
+    now, ran = Clocked(control), []
+    assert Claims(control.store).take(approval.id, ("desktop",), now.clock()) is not None  # and then it is killed
+    told_by(now, ran).round()
+    assert ran == []
+    now.ahead = LEASE_SECONDS + 1
+    told_by(now, ran, fails=True).round()
+    assert len(ran) == 1
+    now.ahead += 31
+    told_by(now, ran, fails=True).round()
+    assert len(ran) == 2
+    for _ in range(3):
+        now.ahead += 61
+        told_by(now, ran).round()
+    assert len(ran) == 2, "three tries in all"
+
+
+def test_UI1_only_the_way_that_failed_is_tried_again(control, listener, vault):
+    configure(control, webhook=f"{listener.url}/hook", desktop=True)
+    ask(control, vault, command="make all")
+    now, ran = Clocked(control), []
+    told_by(now, ran, fails=True).round()
+    now.ahead = 10
+    told_by(now, ran).round()
+    assert [path for path, _, _ in listener.got] == ["/hook"]
+    assert len(ran) == 2
+
+
+def test_UI1_what_was_answered_meanwhile_is_not_told(control, vault):
+    configure(control, desktop=True)
+    approval = ask(control, vault, command="make all")
+    control.approvals.answer(approval.id, "deny", by="me")
+    ran: list = []
+    told_by(control, ran).round()
+    assert ran == []
+
+
+def test_UI1_a_daemon_lets_the_pages_server_speak_first(control, vault):
+    configure(control, desktop=True)
+    ask(control, vault, command="make all")
+    now, ran = Clocked(control), []
+    daemon = told_by(now, ran, patience=lambda: 3.0)
+    daemon.round()
+    assert ran == []
+    now.ahead = 4
+    daemon.round()
+    assert len(ran) == 1
+
+
+def test_UI1_claims_of_yesterday_are_forgotten(control):
+    claims = Claims(control.store)
+    claims.take("a", ("desktop",), 1000.0)
+    claims.sweep(1000.0 + 3600)
+    assert control.store.notes(PREFIX)
+    claims.sweep(1000.0 + 48 * 3600)
+    assert not control.store.notes(PREFIX)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from holdfast.control import Control
+from holdfast.doors.notify import Notifier
 from holdfast.doors.web.cards import Cards
 from holdfast.doors.web.catching_up import next_numbers
 from holdfast.doors.web.desk import Desk
 from holdfast.doors.web.devices import Codes, Devices
 from holdfast.doors.web.hub import Hub
 from holdfast.doors.web.items import Items
-from holdfast.doors.web.notify import Notifier
 from holdfast.doors.web.records import Records
 from holdfast.doors.web.security import Address
 from holdfast.doors.web.static_files import StaticFiles, built_page
@@ -60,7 +60,7 @@ class Server:
         self.cards = Cards(control.store)
         self.desk = Desk(self)
         self.items = Items(control.store, self.desk.is_driven)
-        self.notifier = Notifier(control, address.public_url or address.url)
+        self.notifier = Notifier(control, lambda: address.public_url or address.url)
         self.watch = Watch(self)
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="page")
         self._closers: list[Callable[[], None]] = []

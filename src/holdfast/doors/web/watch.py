@@ -104,8 +104,7 @@ class Watch:
         self._counts = pending_of(self._server.control)
         self._queues = _queues(store)
         self._config = self._server.control.config
-        for approval in self._pending.values():
-            self._server.notifier.waits(approval)
+        self._server.notifier.start()
 
     def _round(self) -> None:
         now = time.monotonic()
@@ -163,7 +162,7 @@ class Watch:
         for approval_id, approval in reversed(waiting.items()):
             if approval_id not in self._pending:
                 server.hub.publish("approval", server.cards.card(approval))
-                server.notifier.waits(approval)
+                server.notifier.look()
                 self._dirty.setdefault(approval.where.session, False)
         for approval_id in self._pending.keys() - waiting.keys():
             settled = store.approval(approval_id)
