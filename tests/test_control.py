@@ -204,3 +204,20 @@ def test_HK6_on_the_desktop_they_lie_in_the_vault(home, vault):
     control = opened(home, vault)
     assert run(control).full_output.startswith(str(vault / ".agent-output"))
     control.close()
+
+
+# --- what a command does is read by the table in force
+
+
+def test_a_command_that_was_read_before_is_read_anew_by_another_table(home, vault):
+    control = opened(home, vault)
+    call = EventBuilder(cwd=str(vault)).calling("bash", command="peek notes.md").call
+
+    def reads():
+        return [str(access.target) for access in control.examine(call, str(vault)).accesses if access.domain == "read"]
+
+    assert reads() == []  # nobody knows what `peek` does
+    knowledge = '{ "peek": { "ro": true, "pos": ["read"] } }'
+    home.config.write_text(f'{{ "agents": {{ "runtime": {{ "shell": {{ "commands": {knowledge} }} }} }} }}')
+    assert reads() == ["vault:/notes.md"]
+    control.close()

@@ -65,6 +65,7 @@ from holdfast.store.sqlite import SqliteStore
 OWN_MCP_SERVER = "holdfast"
 _DAY = 86_400.0
 _SWEPT = "outputs-swept"
+_MOST_READINGS, _LONGEST_KEPT = 256, 4_096
 _SWEEP_AT_START = 3600.0
 """Every hook command is a start; after a sweep the next ones within this time need none."""
 
@@ -107,6 +108,7 @@ class Control:
         self._lock = threading.Lock()
         self._in_force: InForce | None = None
         self._examiners: dict[str, Examiner] = {}
+        self._readings: dict[tuple[str, str, str], tuple[CommandTable, CommandReading]] = {}
         self._memory_files: MemoryFiles | None = None
         self._python_hooks: PythonHooks | None = None
         self._python_hooks_set: HookSettings | None = None
@@ -270,7 +272,18 @@ class Control:
         return examiner.examine(call)
 
     def _read_command(self, text: str, cwd: str) -> CommandReading:
-        return read_command(text, cwd=cwd or None, home=str(Path.home()), table=self.in_force().table)
+        """A command is read when it is asked for, and again when its result comes: the second time it is known."""
+        table = self.in_force().table
+        asked = (text, cwd, str(Path.home()))
+        known = self._readings.get(asked)
+        if known is not None and known[0] is table:
+            return known[1]
+        reading = read_command(text, cwd=cwd or None, home=asked[2], table=table)
+        if len(text) <= _LONGEST_KEPT:
+            if len(self._readings) >= _MOST_READINGS:
+                self._readings.clear()
+            self._readings[asked] = (table, reading)
+        return reading
 
     def _propose(self, call: ToolCall, outcome: Outcome) -> Sequence[Mapping[str, Any]]:
         return propose_rules(call, outcome.findings, self.in_force().index)
