@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import lru_cache
 from typing import Any
 
 from holdfast.core.keys import SessionId, SessionKey
@@ -80,11 +81,17 @@ def event_values(record: EventRecord, session: int, number: int) -> Row:
     )
 
 
+@lru_cache(4096)
+def _place(user: str, agent: str, thread: str, session: str, subagent: str) -> SessionId:
+    """Thousands of events share one, and making it costs more than reading the rest of the row."""
+    return SessionId(SessionKey(user, agent, thread), session, subagent)
+
+
 def event_of(row: Row) -> EventRecord:
     event_id, user, agent, thread, session, subagent, at, kind, data, invocation, text, tool, files, number, seq = row
     return EventRecord(
         id=event_id,
-        where=SessionId(SessionKey(user, agent, thread), session, subagent),
+        where=_place(user, agent, thread, session, subagent),
         at=at,
         kind=kind,
         data=from_json(data),

@@ -15,9 +15,9 @@ from holdfast.store.interface import EventRecord
 from holdfast.store.json_text import from_json, to_json_bytes
 from holdfast.store.search_filters import file_words, microseconds
 from holdfast.store.search_query import Field
-from holdfast.store.search_text import Analysed, analyse, neighbours
+from holdfast.store.search_text import Analysed, analyse
 
-FORMAT = 2
+FORMAT = 3
 """Rises with every change of the schema or of `search_text`: an index of another format is built anew."""
 
 _LABELS = ("user", "agent", "thread", "vault", "session", "kind", "tool")
@@ -38,7 +38,7 @@ def make_schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     for name in ("words", "files"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
-    for name in ("parts", "neighbours", "stems"):
+    for name in ("parts", "stems"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
     for name in (*_LABELS, "speaker", "mark"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
@@ -69,7 +69,6 @@ class IndexState:
     words: int = 0
     """Tokens of all events, for the length that is usual."""
     parts: int = 0
-    neighbours: int = 0
     stems: int = 0
 
     def tokens(self, field: Field) -> int:
@@ -129,8 +128,7 @@ def document_of(record: EventRecord, vault: str, text: Analysed) -> tantivy.Docu
     put = document.add_text
     put("words", text.words)
     if text.parts:
-        put("parts", " ".join(text.parts))
-        put("neighbours", neighbours(text.parts))
+        put("parts", text.parts)
     if text.stems:
         put("stems", text.stems)
     where = record.where

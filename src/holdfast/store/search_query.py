@@ -13,10 +13,12 @@ from itertools import pairwise
 from typing import Literal
 
 from holdfast.store.json_text import clean_text
+from holdfast.store.search_plain import beside
 from holdfast.store.search_stems import QUESTION_WORDS
-from holdfast.store.search_text import Token, analyse, beside, composed, identifier_parts, tokens
+from holdfast.store.search_text import Token, analyse, composed, tokens
+from holdfast.store.search_words import identifier_parts
 
-Field = Literal["words", "parts", "neighbours", "stems"]
+Field = Literal["words", "parts", "stems"]
 MOST_CHUNKS = 100
 
 
@@ -155,7 +157,7 @@ def _sequence(field: Field, terms: list[str], open_ended: bool) -> Node | None:
 def _side_by_side(parts: list[str], open_ended: bool) -> Node:
     """Parts one after the other: each two of them side by side, which for three and more is all but the same."""
     together = [beside(part, following) for part, following in pairwise(parts)]
-    nodes: list[Node] = [Term("neighbours", term) for term in together]
+    nodes: list[Node] = [Term("parts", term) for term in together]
     if open_ended:
-        nodes[-1] = Prefix("neighbours", together[-1])
+        nodes[-1] = Prefix("parts", together[-1])
     return nodes[0] if len(nodes) == 1 else AllOf(tuple(dict.fromkeys(nodes)))

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from holdfast.store.search_document import Card, Scored, voice_of
 from holdfast.store.search_query import Query
 from holdfast.store.search_stems import stem_of
-from holdfast.store.search_text import fold
+from holdfast.store.search_words import fold
 
 _DAY = 86_400_000_000
 _RECENT_BONUS = 0.2

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from holdfast.store.search_query import AllOf, AnyOf, Field, Node, Phrase, Prefix, Term
-from holdfast.store.search_text import analyse, neighbours
+from holdfast.store.search_text import analyse
 
 K1 = 1.2
 B = 0.75
@@ -23,13 +23,11 @@ class ScanText:
 
     words: str
     parts: str
-    neighbours: str
     stems: str
 
     @classmethod
     def of(cls, text: str) -> ScanText:
-        words, parts, stems = analyse(text)
-        return cls(f" {words} ", f" {' '.join(parts)} ", f" {neighbours(parts)} ", f" {stems} ")
+        return cls(*(f" {layout} " for layout in analyse(text)))
 
     def field(self, name: Field) -> str:
         return str(getattr(self, name))

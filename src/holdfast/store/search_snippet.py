@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from holdfast.store.search_plain import both
 from holdfast.store.search_query import AllOf, AnyOf, Node, Prefix, Query, Term
 from holdfast.store.search_stems import stem_of
-from holdfast.store.search_text import both, composed, tokens
+from holdfast.store.search_text import composed, tokens
 
 WIDTH = 240
 _MOST_MARKS = 400

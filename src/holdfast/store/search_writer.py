@@ -210,16 +210,14 @@ class _OpenIndex:
 
     def _add(self, batch: list[EventRecord]) -> None:
         assert self._writer is not None
-        words = parts = beside = stems = 0
+        words = parts = stems = 0
         for record in batch:
             text = analyse(record.text)
             if not text.words:
                 continue
             self._writer.add_document(document_of(record, self._vault(record.where.session), text))
             words += text.words.count(" ") + 1
-            inner = sum(run.count(" ") for run in text.parts)
-            beside += inner
-            parts += inner + len(text.parts)
+            parts += text.parts.count(" ") + 1 if text.parts else 0
             stems += text.stems.count(" ") + 1 if text.stems else 0
         state, last = self.state, batch[-1]
         self.state = replace(
@@ -229,7 +227,6 @@ class _OpenIndex:
             last_session=last.where.session if last.seq >= state.covered else state.last_session,
             words=state.words + words,
             parts=state.parts + parts,
-            neighbours=state.neighbours + beside,
             stems=state.stems + stems,
         )
 
