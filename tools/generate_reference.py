@@ -294,7 +294,7 @@ def _section(host: Host) -> str:
         if can:
             lines.append(_cells(words, [", ".join(text for ability, text in ABILITIES.items() if ability in can)]))
     lines += ["", "Known, and not to be closed from outside:", ""]
-    lines += [f"- {note}" for note in host.capabilities.notes]
+    lines += [f"- {note.en}" for note in host.capabilities.notes]
     return "\n".join(lines) + "\n"
 
 

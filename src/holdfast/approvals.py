@@ -14,6 +14,7 @@ from typing import Any, cast
 from holdfast.audit_entries import audit_entries
 from holdfast.core.events import Answer, ApprovalAnswered, ModeChanged
 from holdfast.core.keys import SessionId
+from holdfast.core.messages import Message, Phrase, message_of
 from holdfast.core.outcome import Outcome
 from holdfast.core.patterns import PatternError, Rule
 from holdfast.core.targets import Domain
@@ -24,13 +25,34 @@ from holdfast.store.interface import AlreadyDecided, Approval, Change, StoreErro
 A_WHILE = 30 * 60.0
 _POLL_SECONDS = 0.02
 
+_NOT_WRITTEN = Phrase(
+    "approval.not_written", "approved once; the rule was not written: {error}", "仅批准一次；规则未写入：{error}"
+)
+_ONLY_ONCE = Phrase(
+    "approval.only_once",
+    "approval {id} can only be answered once: the command is compound or cannot be known before it runs, so no rule "
+    "would mean the same thing next time",
+    "审批 {id} 只能单次批准：命令是复合的，或在运行之前无法得知，没有规则能在下次表达同样的意思",
+)
+_NO_APPROVAL = Phrase(
+    "approval.unknown",
+    "no approval {id}; `holdfast approvals list` shows the open ones",
+    "没有审批 {id}；`holdfast approvals list` 会列出待处理的",
+)
+_NOT_ABOUT = Phrase(
+    "approval.not_about",
+    "the rule {domain} {pattern} is not about what was asked ({asked})",
+    "规则 {domain} {pattern} 与所问的内容（{asked}）无关",
+)
+_BAD_RULE = Phrase("approval.bad_rule", "the rule cannot be used: {error}", "此规则无法使用：{error}")
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:
     """What came of an answer."""
 
     approval: Approval
-    problem: str = ""
+    problem: Message | None = None
     """Why `always` counted only once: the rule could not be written."""
 
 
@@ -102,26 +124,26 @@ class Approvals:
         )
         self._plane.record_answer(event, settled)
         # Only now: a rule that nobody is on record for would be worse than one that is asked about again.
-        problem = self._made_permanent(event) if answer == "always" else ""
+        problem = self._made_permanent(event) if answer == "always" else None
         if approval.policy == "modes" and answer == "deny":
             self._back_to_agent(approval, by, now)
         return Answered(settled, problem)
 
-    def _made_permanent(self, event: ApprovalAnswered) -> str:
+    def _made_permanent(self, event: ApprovalAnswered) -> Message | None:
         """Write the rules of an `always`; why it counted only once, in words and in the audit."""
         try:
             for rule in event.rules:
                 self._write_rule(rule)
         except Exception as error:
-            why = f"approved once; the rule was not written: {error}"
+            why = _NOT_WRITTEN(error=message_of(error))
             entry = {
                 **audit_entries(replace(event, rules=()), Outcome("allow", event.id))[0],
                 "what": "rule_not_written",
-                "message": why,
+                "message": why.text(),
             }
             self._store.commit(Change(event.where, audit=(entry,)))
             return why
-        return ""
+        return None
 
     def _back_to_agent(self, approval: Approval, by: str, now: float) -> None:
         """Full access that nobody confirmed is no full access (MO1)."""
@@ -134,10 +156,7 @@ class Approvals:
             return ()
         proposals = approval.question.get("proposals") or []
         if not proposals:
-            raise StoreError(
-                f"approval {approval.id!r} can only be answered once: the command is compound or cannot be known "
-                "before it runs, so no rule would mean the same thing next time"
-            )
+            raise StoreError(_ONLY_ONCE(id=repr(approval.id)))
         picked = rule or proposals[0]
         expires = now + A_WHILE if answer == "for_a_while" else None
         rules = picked.get("rules") or [picked]
@@ -195,7 +214,7 @@ class Approvals:
     def _existing(self, approval_id: str) -> Approval:
         approval = self._store.approval(approval_id)
         if approval is None:
-            raise StoreError(f"no approval {approval_id!r}; `holdfast approvals list` shows the open ones")
+            raise StoreError(_NO_APPROVAL(id=repr(approval_id)))
         return approval
 
 
@@ -203,12 +222,12 @@ def _checked(entry: Mapping[str, Any], asked: set[str], expires: float | None) -
     """A rule a person may have edited: about what was asked, and one that can match at all."""
     domain, pattern = str(entry.get("domain", "")), str(entry.get("pattern", ""))
     if domain not in asked or not pattern.strip():
-        raise StoreError(f"the rule {domain!r} {pattern!r} is not about what was asked ({', '.join(sorted(asked))})")
+        raise StoreError(_NOT_ABOUT(domain=repr(domain), pattern=repr(pattern), asked=", ".join(sorted(asked))))
     rule = Rule(cast("Domain", domain), pattern, "allow", source="approval", expires=expires)
     try:
         RuleIndex([rule])
     except PatternError as error:
-        raise StoreError(f"the rule cannot be used: {error}") from None
+        raise StoreError(_BAD_RULE(error=error.message)) from None
     return rule
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,37 @@ class Proposal:
         return cls(**{**data, "edit": Edit(**data["edit"])})
 
 
+_NO_REASON = Phrase("proposal.no_reason", "say why the memory bank should change", "请说明为何要更改记忆库")
+_NO_PROPOSAL = Phrase(
+    "proposal.unknown",
+    "no proposal {id}; `holdfast memory history` lists them",
+    "没有提议 {id}；`holdfast memory history` 会列出全部",
+)
+_NOT_APPLIED = Phrase(
+    "proposal.not_applied",
+    "proposal {id} is {status}; only an applied one can be undone",
+    "提议 {id} {status}；只有已写入的才能撤销",
+)
+_CHANGED_AFTER = Phrase(
+    "proposal.changed_after",
+    "{path} was changed after this proposal was written; mend it by hand",
+    "{path} 在此提议写入之后又被更改；请手动处理",
+)
+_OTHER_THREAD = Phrase("proposal.other_thread", "the proposal belongs to another thread", "此提议属于另一个对话")
+_SETTLED = Phrase("proposal.settled", "proposal {id} is already {status}", "提议 {id} 早已处理：{status}")
+_LEADS_OUT = Phrase(
+    "proposal.leads_out",
+    "{name} leads out of {folder}/ (to {to}); nothing is written there",
+    "{name} 指向 {folder}/ 之外（{to}）；不会写入那里",
+)
+STATUSES: Mapping[Status, Phrase] = {
+    "pending": Phrase("proposal.pending", "pending", "待处理"),
+    "applied": Phrase("proposal.applied", "applied", "已写入"),
+    "skipped": Phrase("proposal.skipped", "skipped", "已跳过"),
+    "undone": Phrase("proposal.undone", "undone", "已撤销"),
+}
+
+
 class MemoryBank:
     """Proposals live in the store; the files in the vault."""
 
@@ -85,7 +116,7 @@ class MemoryBank:
     def propose(self, where: SessionId, vault: str, *, path: str, edit: Edit, why: str, call_id: str = "") -> Proposal:
         """Keep a proposal for the user to see; raises `ProposalError` when it could never be carried out."""
         if not why.strip():
-            raise ProposalError("say why the memory bank should change")
+            raise ProposalError(_NO_REASON())
         name = checked_path(path)
         edit.applied_to(_text(self._file(vault, name)), name)
         proposal = Proposal(
@@ -106,7 +137,7 @@ class MemoryBank:
     def get(self, proposal_id: str) -> Proposal:
         kept = self._store.noted(_NOTE + proposal_id)
         if kept is None:
-            raise ProposalError(f"no proposal {proposal_id!r}; `holdfast memory history` lists them")
+            raise ProposalError(_NO_PROPOSAL(id=repr(proposal_id)))
         return Proposal.from_dict(dict(kept))
 
     def all(self, vault: str | None = None, status: Status | None = None) -> Sequence[Proposal]:
@@ -144,11 +175,11 @@ class MemoryBank:
         """Put the file back as it was before; refused when somebody has changed it since."""
         proposal = self.get(proposal_id)
         if proposal.status != "applied":
-            raise ProposalError(f"proposal {proposal_id!r} is {proposal.status}; only an applied one can be undone")
+            raise ProposalError(_NOT_APPLIED(id=repr(proposal_id), status=STATUSES[proposal.status]()))
         file = self._file(proposal.vault, proposal.path)
         now = _text(file)
         if now is None or _hash(now) != proposal.written:
-            raise ProposalError(f"{proposal.path} was changed after this proposal was written; mend it by hand")
+            raise ProposalError(_CHANGED_AFTER(path=proposal.path))
         if proposal.before is None:
             file.unlink()
         else:
@@ -160,7 +191,7 @@ class MemoryBank:
         try:
             proposal = self.get(what.proposal)
             if (proposal.user, proposal.thread) != (where.user, where.thread):
-                raise ProposalError("the proposal belongs to another thread")
+                raise ProposalError(_OTHER_THREAD())
             if what.answer == "skip":
                 self.skip(proposal.id, by=where.user)
                 return SKIPPED(path=proposal.path)
@@ -182,7 +213,7 @@ class MemoryBank:
     def _pending(self, proposal_id: str) -> Proposal:
         proposal = self.get(proposal_id)
         if proposal.status != "pending":
-            raise ProposalError(f"proposal {proposal_id!r} is already {proposal.status}")
+            raise ProposalError(_SETTLED(id=repr(proposal_id), status=STATUSES[proposal.status]()))
         return proposal
 
     def _settle(self, proposal: Proposal, status: Status, by: str) -> Proposal:
@@ -218,7 +249,7 @@ class MemoryBank:
         file = Path(vault) / name
         real = Path(os.path.realpath(file))
         if not real.is_relative_to(bank):
-            raise ProposalError(f"{name} leads out of {FOLDER}/ (to {real}); nothing is written there")
+            raise ProposalError(_LEADS_OUT(name=name, folder=FOLDER, to=real))
         return real
 
 

@@ -117,7 +117,7 @@ def test_SC6_only_the_file_of_the_home_names_an_endpoint(home, store, server, mo
 
 def test_SC6_an_address_must_be_one_of_the_web():
     _, problems = decode(SemanticSettings, {"model": "m", "baseUrl": "localhost:11434"})
-    assert "http://" in problems[0].message
+    assert "http://" in problems[0].message.text()
 
 
 # finding

@@ -43,7 +43,7 @@ class Outer:
 def problems(data):
     value, found = decode(Outer, data)
     assert (value is None) == bool(found)
-    return [(dotted(problem.path), problem.at, problem.message) for problem in found]
+    return [(dotted(problem.path), problem.at, problem.message.text()) for problem in found]
 
 
 def test_everything_that_fits_is_taken():

@@ -94,7 +94,7 @@ def test_SC9_thresholds_default_and_order():
     assert (Thresholds().warn, Thresholds().action) == (0.85, 0.90)
     breed = {"id": "x", "features": {"sessionStrategy": {"thresholds": {"warn": 0.95}}}}
     _, found = decode(Settings, {"breeds": [breed]})
-    assert "must be below action" in found[0].message
+    assert "must be below action" in found[0].message.text()
 
 
 def test_a_rule_knows_where_it_was_written():

@@ -111,7 +111,7 @@ def test_PE12_without_the_best_sandbox_the_doctor_says_so(tmp_path, other_path):
     other_path(str(tmp_path))
     (finding,) = check_sandbox(Patient(Home(tmp_path), Inline({})))
     assert finding.level == "warning"
-    assert "not installed" in finding.what
+    assert "not installed" in finding.what.text()
     assert finding.fix
 
 
@@ -122,7 +122,7 @@ def test_PE12_a_sandbox_that_does_not_work_is_a_warning(tmp_path, other_path):
     other_path(f"{tmp_path}:/bin:/usr/bin")
     (finding,) = check_sandbox(Patient(Home(tmp_path), Inline({})))
     assert finding.level == "warning"
-    assert "no namespaces here" in finding.what
+    assert "no namespaces here" in finding.what.text()
 
 
 def test_a_check_that_fails_is_a_finding_and_not_the_end(tmp_path):

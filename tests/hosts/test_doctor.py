@@ -48,16 +48,16 @@ class Attached:
         return [finding for finding in found if not levels or finding.level in levels]
 
     def problems(self):
-        return " | ".join(finding.what for finding in self.findings("problem"))
+        return " | ".join(finding.what.text() for finding in self.findings("problem"))
 
 
 def test_HO2_a_host_that_is_well_attached_has_no_problem(tmp_path, host):
     it = Attached(tmp_path, host)
     assert it.problems() == ""
-    said = " | ".join(finding.what for finding in it.findings("ok"))
+    said = " | ".join(finding.what.text() for finding in it.findings("ok"))
     assert "the version that was tested" in said
     for note in HOSTS[host].capabilities.notes:
-        assert note in said, "the holes that cannot be closed are named"
+        assert note.en in said, "the holes that cannot be closed are named"
     assert any(finding.check == f"{host} sandbox" for finding in it.findings()), "PE12"
 
 
@@ -65,13 +65,13 @@ def test_HO2_a_host_that_is_not_attached_is_no_fault(tmp_path, host):
     patient = Patient(spec_of(tmp_path).home, Inline(environ={}))
     (finding,) = examine(INSTALLERS[host], patient, {"PATH": "/nowhere"}, tmp_path)
     assert finding.level == "ok"
-    assert f"holdfast attach {host}" in finding.what
+    assert f"holdfast attach {host}" in finding.what.text()
 
 
 @pytest.mark.parametrize(("version", "word"), [("99.0.0", "newer"), ("0.0.1", "older")])
 def test_HO2_another_version_than_the_tested_one_is_a_warning(tmp_path, host, version, word):
     (finding,) = Attached(tmp_path, host, version=version).findings("warning")
-    assert f"is {word} than" in finding.what
+    assert f"is {word} than" in finding.what.text()
 
 
 def test_HO2_entries_that_were_taken_out_are_a_problem(tmp_path, host):
@@ -150,16 +150,16 @@ def test_HO2_a_longer_wait_than_the_host_was_told_is_a_warning(tmp_path, host):
     it = Attached(tmp_path, host)
     it.spec.home.config.write_text('{ "agents": { "runtime": { "permission": { "approvalTimeoutSeconds": 3000 } } } }')
     (finding,) = it.findings("warning")
-    assert "questions may wait 3000 s" in finding.what
+    assert "questions may wait 3000 s" in finding.what.text()
 
 
 def test_HO2_when_a_host_was_last_heard_of(tmp_path, host):
     it = Attached(tmp_path, host)
-    assert any("not heard of yet" in finding.what for finding in it.findings("ok"))
+    assert any("not heard of yet" in finding.what.text() for finding in it.findings("ok"))
     store = SqliteStore(it.spec.home.database, audit_dir=it.spec.home.audit)
     Seen(store, time.time)(host)
     store.close()
-    assert any("last heard of" in finding.what for finding in it.findings("ok"))
+    assert any("last heard of" in finding.what.text() for finding in it.findings("ok"))
 
 
 def test_HO2_the_daemon_and_the_orders(tmp_path):

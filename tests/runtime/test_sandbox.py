@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.core.messages import plain
 from holdfast.runtime import sandbox_landlock, sandbox_macos, sandbox_seccomp
 from holdfast.runtime.sandbox import Found, NoSandbox, Outside, detect, session_outside
 from holdfast.runtime.sandbox_bubblewrap import Bubblewrap
@@ -292,7 +293,7 @@ def test_PE12_the_profile_for_macos_says_what_it_should(outside):
 
 
 def test_PE12_without_a_sandbox_that_is_said_plainly(outside, tmp_path):
-    sandbox = Found("none", why="bubblewrap is not installed").build(outside)
+    sandbox = Found("none", why=plain("bubblewrap is not installed")).build(outside)
     assert isinstance(sandbox, NoSandbox)
     assert "all your rights" in sandbox.describe()
     assert "bubblewrap is not installed" in sandbox.describe()
@@ -316,8 +317,8 @@ def test_PE12_without_the_program_landlock_is_taken_or_the_reason_given(monkeypa
     found = detect(again=True)
     try:
         assert found.kind in ("landlock", "none")
-        assert "bubblewrap is not installed" in found.why
-        assert "install bubblewrap" in found.fix
+        assert "bubblewrap is not installed" in found.why.text()
+        assert "install bubblewrap" in found.fix.text()
         if found.kind == "landlock":
             assert "weaker than bubblewrap" in found.build(outside).describe()
     finally:
@@ -334,8 +335,8 @@ def test_PE12_a_program_that_does_not_start_is_no_sandbox(monkeypatch, tmp_path)
     found = detect(again=True)
     try:
         assert found.kind != "bubblewrap"
-        assert "No permissions to create new namespace" in found.why
-        assert "user namespaces" in found.fix
+        assert "No permissions to create new namespace" in found.why.text()
+        assert "user namespaces" in found.fix.text()
     finally:
         monkeypatch.undo()
         detect(again=True)

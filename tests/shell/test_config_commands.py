@@ -41,7 +41,7 @@ def test_PE5_a_wrong_entry_is_refused_with_its_place(entry: Any, said: str) -> N
     with pytest.raises(ConfigError) as caught:
         configured({"good": {"ro": True}, "mytool": entry})
     problem = caught.value.problems[0]
-    assert said in problem.message
+    assert said in problem.message.text()
     assert problem.key.endswith("shell.commands.mytool")
     assert problem.line is not None
 

@@ -302,8 +302,8 @@ def test_AU2_no_single_byte_can_be_changed_unnoticed(index, position, difference
 
 def test_check_chain_wants_links_count_and_end():
     links = [(line_hash(line[:-1]), json.loads(line)["prev"]) for line, _ in CHAIN]
-    assert check_chain(links, 12, HASHES[-1], "0" * 64) == ""
+    assert check_chain(links, 12, HASHES[-1], "0" * 64) is None
     assert check_chain(links[:-1], 12, HASHES[-1], "0" * 64)
     assert check_chain(links, 12, "f" * 64, "0" * 64)
     assert check_chain([*links[:3], links[4]], 4, HASHES[4], "0" * 64)
-    assert check_chain([], 0, "0" * 64, "0" * 64) == ""
+    assert check_chain([], 0, "0" * 64, "0" * 64) is None

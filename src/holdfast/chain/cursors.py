@@ -5,10 +5,17 @@ from __future__ import annotations
 import hashlib
 import re
 
+from holdfast.core.messages import Phrase, TellableError
+
+_NOT_OURS = Phrase(
+    "cursor.not_ours",
+    "cursor {cursor} is not of this session and view; take nextCursor of the page before, or none",
+    "游标 {cursor} 不属于此会话和视图；请用上一页的 nextCursor，或不给游标",
+)
 _CURSOR = re.compile(r"(\d{1,12})-([0-9a-f]{12})\Z")
 
 
-class RecallError(Exception):
+class RecallError(TellableError):
     """What was asked for cannot be; the message says what can."""
 
 
@@ -22,9 +29,7 @@ def decode_cursor(cursor: str | None, session: str, view: str) -> int:
         return 0
     match = _CURSOR.match(cursor) if isinstance(cursor, str) else None
     if match is None or match[2] != _check(int(match[1]), session, view):
-        raise RecallError(
-            f"cursor {cursor!r} is not of this session and view; take nextCursor of the page before, or none"
-        )
+        raise RecallError(_NOT_OURS(cursor=repr(cursor)))
     return int(match[1])
 
 

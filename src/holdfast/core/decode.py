@@ -10,12 +10,41 @@ import difflib
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from math import isfinite
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from holdfast.core.messages import Message, Phrase, TellableError, message_of, plain
+
 Path = tuple[str | int, ...]
 T = TypeVar("T")
+
+
+EXPECTED = Phrase("config.expected", "expected {wanted}, got {got}", "应为{wanted}，实际为 {got}")
+_EITHER = Phrase("config.either", "{one} or {other}", "{one}或{other}")
+_LIST_OF = Phrase("config.list_of", "a list, each item {item}", "列表，其中每一项为{item}")
+_AN_OBJECT = Phrase("config.an_object", "an object", "对象")
+_A_LIST = Phrase("config.a_list", "a list", "列表")
+_ONE_OF = Phrase("config.one_of", "one of {options}", "以下之一：{options}")
+_A_STRING = Phrase("config.a_string", "a string", "文本")
+_A_WHOLE = Phrase("config.a_whole_number", "a whole number", "整数")
+_A_NUMBER = Phrase("config.a_number", "a number", "数字")
+_FINITE = Phrase("config.a_finite_number", "a finite number", "有限的数字")
+_A_BOOLEAN = Phrase("config.a_boolean", "true or false", "true 或 false")
+_BETWEEN = Phrase(
+    "config.between", "must be between {low} and {high}, got {got}", "须在 {low} 与 {high} 之间，实际为 {got}"
+)
+_AT_LEAST = Phrase("config.at_least", "must be at least {low}, got {got}", "至少为 {low}，实际为 {got}")
+_AT_MOST = Phrase("config.at_most", "must be at most {high}, got {got}", "至多为 {high}，实际为 {got}")
+_NEAR = Phrase(
+    "config.unknown_key_near", "unknown key {key}; did you mean {near}?", "未知的键 {key}；是否想写 {near}？"
+)
+_UNKNOWN = Phrase("config.unknown_key", "unknown key {key}; known keys: {known}", "未知的键 {key}；已知的键：{known}")
+_MISSING = Phrase("config.missing_key", "{key} is missing", "缺少 {key}")
+
+
+class SettingError(TellableError, ValueError):
+    """Values that do not fit together, found by a settings class itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +52,7 @@ class Problem:
     """One thing wrong with a configuration."""
 
     path: Path
-    message: str
+    message: Message
     at: Literal["key", "value"] = "value"
     """Which of the two the reader's eye should be led to."""
 
@@ -84,12 +113,13 @@ def _decode(kind: Any, data: object, path: Path, problems: list[Problem], limits
         if len(options) == 1:
             problems.extend(trial)
         else:
-            problems.append(Problem(path, f"expected {' or '.join(describe(o) for o in options)}, got {show(data)}"))
+            wanted = reduce(lambda one, other: _EITHER(one=one, other=other), map(describe, options))
+            problems.append(Problem(path, EXPECTED(wanted=wanted, got=show(data))))
         return None
     if origin is Literal:
         if data in get_args(kind) and not isinstance(data, bool):
             return data
-        problems.append(Problem(path, f"expected {describe(kind)}, got {show(data)}"))
+        problems.append(Problem(path, EXPECTED(wanted=describe(kind), got=show(data))))
         return None
     if kind is Any or kind is object:
         return data
@@ -98,13 +128,13 @@ def _decode(kind: Any, data: object, path: Path, problems: list[Problem], limits
     if origin in (tuple, list, Sequence):
         (item, *_) = get_args(kind)
         if not isinstance(data, list | tuple):
-            problems.append(Problem(path, f"expected a list, each item {describe(item)}, got {show(data)}"))
+            problems.append(Problem(path, EXPECTED(wanted=_LIST_OF(item=describe(item)), got=show(data))))
             return ()
         return tuple(_decode(item, entry, (*path, i), problems, {}) for i, entry in enumerate(data))
     if origin in (dict, Mapping) or (isinstance(origin, type) and issubclass(origin, Mapping)):
         _, item = get_args(kind)
         if not isinstance(data, Mapping):
-            problems.append(Problem(path, f"expected an object, got {show(data)}"))
+            problems.append(Problem(path, EXPECTED(wanted=_AN_OBJECT(), got=show(data))))
             return {}
         return {str(k): _decode(item, v, (*path, str(k)), problems, {}) for k, v in data.items()}
     return _decode_scalar(kind, data, path, problems, limits)
@@ -115,22 +145,21 @@ def _decode_scalar(kind: Any, data: object, path: Path, problems: list[Problem],
     if kind is float and isinstance(data, int) and not isinstance(data, bool):
         data, fits = float(data), True
     if not fits:
-        problems.append(Problem(path, f"expected {describe(kind)}, got {show(data)}"))
+        problems.append(Problem(path, EXPECTED(wanted=describe(kind), got=show(data))))
         return None
     if isinstance(data, float) and not isfinite(data):  # NaN would slip through every bound below
-        problems.append(Problem(path, f"expected a finite number, got {show(data)}"))
+        problems.append(Problem(path, EXPECTED(wanted=_FINITE(), got=show(data))))
         return None
     low, high = limits.get("min"), limits.get("max")
     if isinstance(data, int | float) and ((low is not None and data < low) or (high is not None and data > high)):
-        bounds = f"between {low} and {high}" if low is not None and high is not None else f"at least {low}"
-        bounds = f"at most {high}" if low is None else bounds
-        problems.append(Problem(path, f"must be {bounds}, got {show(data)}"))
+        bounds = _AT_MOST if low is None else _AT_LEAST if high is None else _BETWEEN
+        problems.append(Problem(path, bounds(low=low, high=high, got=show(data))))
     return data
 
 
 def _decode_object(cls: Any, data: object, path: Path, problems: list[Problem]) -> Any:
     if not isinstance(data, Mapping):
-        problems.append(Problem(path, f"expected an object, got {show(data)}"))
+        problems.append(Problem(path, EXPECTED(wanted=_AN_OBJECT(), got=show(data))))
         return None
     known = fields_of(cls)
     values: dict[str, Any] = {}
@@ -138,21 +167,22 @@ def _decode_object(cls: Any, data: object, path: Path, problems: list[Problem]) 
     for key, entry in data.items():
         if key not in known:
             near = difflib.get_close_matches(str(key), known, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(sorted(known))}"
-            problems.append(Problem((*path, str(key)), f"unknown key {key!r}{hint}", "key"))
+            names = ", ".join(sorted(known))
+            said = _NEAR(key=repr(key), near=repr(near[0])) if near else _UNKNOWN(key=repr(key), known=names)
+            problems.append(Problem((*path, str(key)), said, "key"))
             continue
         field, kind = known[key]
         values[field.name] = _decode(kind, entry, (*path, str(key)), problems, field.metadata)
     for key, (field, _) in known.items():
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if required and key not in data:
-            problems.append(Problem(path, f"{key!r} is missing"))
+            problems.append(Problem(path, _MISSING(key=repr(key))))
     if len(problems) > before:
         return None
     try:
         return cls(**values)
     except ValueError as error:
-        problems.append(Problem(path, str(error)))
+        problems.append(Problem(path, message_of(error)))
         return None
 
 
@@ -167,25 +197,25 @@ def encode(value: Any) -> Any:
     return value
 
 
-def describe(kind: Any) -> str:
+def describe(kind: Any) -> Message:
     """A type in words a user knows."""
     origin = get_origin(kind)
     if origin is Literal:
-        return "one of " + ", ".join(repr(option) for option in get_args(kind))
+        return _ONE_OF(options=", ".join(repr(option) for option in get_args(kind)))
     if dataclasses.is_dataclass(kind) or origin in (dict, Mapping):
-        return "an object"
+        return _AN_OBJECT()
     if origin in (tuple, list):
-        return "a list"
-    names = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
-    return names.get(kind, getattr(kind, "__name__", str(kind)))
+        return _A_LIST()
+    names = {str: _A_STRING, int: _A_WHOLE, float: _A_NUMBER, bool: _A_BOOLEAN}
+    return names[kind]() if kind in names else plain(getattr(kind, "__name__", str(kind)))
 
 
-def show(data: object) -> str:
+def show(data: object) -> str | Message:
     """A value as it may stand in an error message."""
     if isinstance(data, Mapping):
-        return "an object"
+        return _AN_OBJECT()
     if isinstance(data, list | tuple):
-        return "a list"
+        return _A_LIST()
     if isinstance(data, bool):
         return "true" if data else "false"
     if data is None:

@@ -6,7 +6,7 @@ parameters; the text is rendered at the last moment, so the page, the terminal a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -23,15 +23,15 @@ class Phrase:
     zh: str
 
     def __call__(self, **params: object) -> Message:
-        return Message(self, {name: str(value) for name, value in params.items()})
+        return Message(self, {name: v if isinstance(v, Message) else str(v) for name, v in params.items()})
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A phrase with its places filled."""
+    """A phrase with its places filled; a place that holds a message speaks the language of the whole."""
 
     phrase: Phrase
-    params: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str | Message] = field(default_factory=dict)
 
     @property
     def code(self) -> str:
@@ -39,17 +39,22 @@ class Message:
 
     def text(self, language: Language = "en") -> str:
         template = self.phrase.zh if language == "zh" else self.phrase.en
-        return template.format_map(_Lenient(self.params))
+        return template.format_map(
+            _Lenient({name: v.text(language) if isinstance(v, Message) else v for name, v in self.params.items()})
+        )
 
     def to_dict(self) -> dict[str, object]:
-        return {"code": self.code, "params": dict(self.params), "en": self.text("en"), "zh": self.text("zh")}
+        params = {name: v.to_dict() if isinstance(v, Message) else v for name, v in self.params.items()}
+        return {"code": self.code, "params": params, "en": self.text("en"), "zh": self.text("zh")}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Message:
         """A message that was written down: its sentences are kept as they were, whatever the phrase says now."""
         en, zh = (str(data.get(language, "")).replace("{", "{{").replace("}", "}}") for language in LANGUAGES)
         params = data.get("params")
-        values = {str(k): str(v) for k, v in params.items()} if isinstance(params, Mapping) else {}
+        values: dict[str, str | Message] = {}
+        for name, value in params.items() if isinstance(params, Mapping) else ():
+            values[str(name)] = cls.from_dict(value) if isinstance(value, Mapping) else str(value)
         return cls(Phrase(str(data.get("code", "plain")), en, zh), values)
 
     def __str__(self) -> str:
@@ -72,3 +77,25 @@ _PLAIN = Phrase("plain", "{text}", "{text}")
 def plain(text: str) -> Message:
     """A text that has no translation: a user's own words, or another program's."""
     return _PLAIN(text=text)
+
+
+class TellableError(Exception):
+    """An error that explains itself to people: `message` in every language, `str()` in English."""
+
+    def __init__(self, message: Message | str) -> None:
+        self.message = message if isinstance(message, Message) else plain(message)
+        super().__init__(self.message.text())
+
+
+def message_of(error: BaseException) -> Message:
+    """What an error says; another program's words stay as they are."""
+    return error.message if isinstance(error, TellableError) else plain(str(error))
+
+
+_ROW = Phrase("list.row", "{first}, {rest}", "{first}、{rest}")
+
+
+def in_row(messages: Iterable[Message]) -> Message:
+    """Several messages as one, as a list inside a sentence."""
+    first, *rest = messages
+    return _ROW(first=first, rest=in_row(rest)) if rest else first

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, Protocol
 
+from holdfast.core.messages import Phrase, TellableError
 from holdfast.core.targets import DOMAINS, SCHEMES, Domain, Scheme, Target, has_drive
 from holdfast.core.verdict import Decision, RuleRef
 
@@ -65,8 +66,18 @@ class Matcher(Protocol):
         ...
 
 
-class PatternError(ValueError):
+class PatternError(TellableError, ValueError):
     """A pattern that cannot be used; the message says what and how to mend it."""
+
+
+_NEVER = Phrase(
+    "pattern.never",
+    "pattern {pattern} can never match: targets of domain {domain} begin with {allowed}",
+    "模式 {pattern} 永远不会匹配：{domain} 类的目标以 {allowed} 开头",
+)
+_INVALID = Phrase(
+    "pattern.invalid", "expression {expression} is not valid: {error}", "表达式 {expression} 无效：{error}"
+)
 
 
 def normal(text: str) -> str:
@@ -125,9 +136,7 @@ def expressions(rule: Rule, *, fold_case: bool = False) -> tuple[str, ...]:
     scheme, value = split_scheme(folded(rule.pattern, fold_case))
     if scheme is not None and scheme not in SCHEMES_OF[rule.domain]:
         allowed = ", ".join(f"{name}:" for name in SCHEMES_OF[rule.domain])
-        raise PatternError(
-            f"pattern {rule.pattern!r} can never match: targets of domain {rule.domain!r} begin with {allowed}"
-        )
+        raise PatternError(_NEVER(pattern=repr(rule.pattern), domain=repr(rule.domain), allowed=allowed))
     schemes = (scheme,) if scheme is not None else SCHEMES_OF[rule.domain]
     return tuple(f"(?s:{name}:{_value_expression(value, name, scheme is not None)})" for name in schemes)
 
@@ -316,7 +325,7 @@ def _compiled(expression: str) -> re.Pattern[str]:
     try:
         return re.compile(expression)
     except re.error as error:
-        raise PatternError(f"expression {expression!r} is not valid: {error}") from None
+        raise PatternError(_INVALID(expression=repr(expression), error=error)) from None
 
 
 def matches(rule: Rule, target: Target, *, fold_case: bool = False) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from holdfast.core.events import Event
+from holdfast.core.messages import Phrase
 from holdfast.core.verdict import Verdict
 
 State = Mapping[str, Any]
@@ -45,7 +46,7 @@ class Capabilities:
     names_subagents: bool = False
     inject_limit: int | None = None
     """Characters of injected text that reach the model whole."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Phrase, ...] = ()
 
     def can(self, ability: Ability, kind: str) -> bool:
         return ability in self.abilities.get(kind, frozenset())

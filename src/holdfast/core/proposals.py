@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from holdfast.core.memory import FOLDER
+from holdfast.core.messages import Phrase, TellableError
 
 Answer = Literal["apply", "skip"]
 Status = Literal["pending", "applied", "skipped", "undone"]
@@ -32,8 +33,30 @@ def answer_in(text: str) -> Answer | None:
     return None
 
 
-class ProposalError(ValueError):
+class ProposalError(TellableError, ValueError):
     """A proposal that cannot be made or carried out; the message says why and what to do."""
+
+
+_ONE_WAY = Phrase(
+    "proposal.one_way",
+    "give exactly one of: content (the whole file), append, or old and new",
+    "只能给出以下之一：content（整个文件）、append，或 old 与 new",
+)
+_NOT_ONCE = Phrase(
+    "proposal.not_once",
+    "`old` must stand exactly once in {path}; it stands there {count} times",
+    "`old` 须在 {path} 中恰好出现一次；实际出现 {count} 次",
+)
+_NO_FILE = Phrase(
+    "proposal.no_file",
+    "{path} is no file below {folder}/; name one such as details/progress.md",
+    "{path} 不是 {folder}/ 下的文件；请写例如 details/progress.md",
+)
+_NO_MARKDOWN = Phrase(
+    "proposal.no_markdown",
+    "{path}: the memory bank holds Markdown only; end the name with .md",
+    "{path}：记忆库只存放 Markdown；文件名须以 .md 结尾",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +74,7 @@ class Edit:
         edit = cls(**given)
         ways = [edit.content is not None, edit.append is not None, edit.old is not None and edit.new is not None]
         if ways.count(True) != 1:
-            raise ProposalError("give exactly one of: content (the whole file), append, or old and new")
+            raise ProposalError(_ONE_WAY())
         return edit
 
     def applied_to(self, text: str | None, path: str) -> str:
@@ -63,7 +86,7 @@ class Edit:
             return _ended(before + self.append)
         count = (text or "").count(self.old or "")
         if not self.old or count != 1:
-            raise ProposalError(f"`old` must stand exactly once in {path}; it stands there {count} times")
+            raise ProposalError(_NOT_ONCE(path=path, count=count))
         return (text or "").replace(self.old, self.new or "")
 
     def to_dict(self) -> dict[str, str]:
@@ -77,9 +100,9 @@ def checked_path(path: str) -> str:
     if parts and parts[0].casefold() != FOLDER:
         parts.insert(0, FOLDER)
     if len(parts) < 2 or ".." in parts or path.startswith("/") or "\x00" in path:
-        raise ProposalError(f"{path!r} is no file below {FOLDER}/; name one such as details/progress.md")
+        raise ProposalError(_NO_FILE(path=repr(path), folder=FOLDER))
     if not parts[-1].casefold().endswith(".md"):
-        raise ProposalError(f"{path!r}: the memory bank holds Markdown only; end the name with .md")
+        raise ProposalError(_NO_MARKDOWN(path=repr(path)))
     return "/".join([FOLDER, *parts[1:]])
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
 from holdfast.core.decode import Path, dotted, fields_of
+from holdfast.core.messages import Message, Phrase, TellableError
 from holdfast.core.settings import RuntimeSettings, Settings
 
 RUNTIME: Path = ("agents", "runtime")
@@ -22,8 +23,28 @@ AGENT_ID: Path = (*RUNTIME, "agent", "id")
 _PART = re.compile(r"""\[(?P<index>\d+)\]|\["(?P<quoted>[^"]*)"\]|(?P<dot>\.?)(?P<name>[^.\[\]"]+)""")
 
 
-class KeyNameError(ValueError):
+class KeyNameError(TellableError, ValueError):
     """A key that names no setting."""
+
+
+_NO_KEY = Phrase(
+    "config.no_key",
+    "{text} is not a key: write it like truncation.maxLines or permission.rules[0]",
+    "{text} 不是键：请写成 truncation.maxLines 或 permission.rules[0] 的形式",
+)
+_NO_PART = Phrase(
+    "config.no_part",
+    "no setting is called {key}: {parent} has no parts of that name",
+    "没有名为 {key} 的设置：{parent} 没有这个名称的部分",
+)
+_NO_SETTING_NEAR = Phrase(
+    "config.no_setting_near",
+    "no setting is called {key}; did you mean {near}?",
+    "没有名为 {key} 的设置；是否想写 {near}？",
+)
+_NO_SETTING = Phrase(
+    "config.no_setting", "no setting is called {key}; there are: {known}", "没有名为 {key} 的设置；现有：{known}"
+)
 
 
 def parse_key(text: str) -> Path:
@@ -33,7 +54,7 @@ def parse_key(text: str) -> Path:
     while at < len(text) or not parts:
         match = _PART.match(text, at)
         if match is None or (match["name"] and bool(match["dot"]) != bool(parts)):
-            raise KeyNameError(f"{text!r} is not a key: write it like truncation.maxLines or permission.rules[0]")
+            raise KeyNameError(_NO_KEY(text=repr(text)))
         parts.append(int(match["index"]) if match["index"] else match["quoted"] or match["name"])
         at = match.end()
     path = full_path(tuple(parts))
@@ -108,16 +129,18 @@ def leaf_kind(kind: Any) -> Any:
     return kind
 
 
-def _unknown(path: Path, depth: int) -> str:
-    text = f"no setting is called {key_text(path)!r}"
+def _unknown(path: Path, depth: int) -> Message:
+    key = repr(key_text(path))
     parent = leaf_kind(kind_at(path[:depth]))
     known = list(fields_of(parent)) if dataclasses.is_dataclass(parent) and isinstance(parent, type) else []
     if depth == 0:
         known += fields_of(RuntimeSettings)
     if not known:
-        return f"{text}: {dotted(path[:depth])} has no parts of that name"
+        return _NO_PART(key=key, parent=dotted(path[:depth]))
     near = difflib.get_close_matches(str(path[depth]), known, 1)
-    return f"{text}; did you mean {near[0]!r}?" if near else f"{text}; there are: {', '.join(sorted(known))}"
+    if near:
+        return _NO_SETTING_NEAR(key=key, near=repr(near[0]))
+    return _NO_SETTING(key=key, known=", ".join(sorted(known)))
 
 
 def takes_text(kind: Any) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from holdfast.core.decode import SettingError
+from holdfast.core.messages import Phrase
 from holdfast.core.patterns import Rule
 from holdfast.core.targets import Domain
 from holdfast.core.verdict import Decision, Mode
@@ -18,6 +20,15 @@ from holdfast.core.verdict import Decision, Mode
 GuardMode = Literal["off", "warn", "block"]
 StrategyName = Literal["handoff", "compress", "hybrid"]
 Profile = Literal["desktop", "mobile"]
+
+_NO_ADDRESS = Phrase(
+    "config.no_address",
+    "baseUrl must begin with http:// or https://, got {got}",
+    "baseUrl 须以 http:// 或 https:// 开头，实际为 {got}",
+)
+_WARN_BELOW = Phrase(
+    "config.warn_below", "warn ({warn}) must be below action ({action})", "warn（{warn}）须小于 action（{action}）"
+)
 
 
 def setting(default: Any, doc: str, **limits: Any) -> Any:
@@ -259,7 +270,7 @@ class SemanticSettings:
 
     def __post_init__(self) -> None:
         if self.base_url and not self.base_url.startswith(("http://", "https://")):
-            raise ValueError(f"baseUrl must begin with http:// or https://, got {self.base_url!r}")
+            raise SettingError(_NO_ADDRESS(got=repr(self.base_url)))
 
     @property
     def enabled(self) -> bool:
@@ -309,7 +320,7 @@ class Thresholds:
 
     def __post_init__(self) -> None:
         if not self.warn < self.action:
-            raise ValueError(f"warn ({self.warn}) must be below action ({self.action})")
+            raise SettingError(_WARN_BELOW(warn=self.warn, action=self.action))
 
 
 @dataclass(frozen=True, slots=True)

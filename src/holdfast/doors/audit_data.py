@@ -43,7 +43,13 @@ def _cell(value: Any) -> str:
 
 def report_data(report: AuditReport) -> dict[str, Any]:
     problems = [
-        {"file": problem.file, "line": problem.line, "kind": problem.kind, "message": problem.message}
+        {
+            "file": problem.file,
+            "line": problem.line,
+            "kind": problem.kind,
+            "message": problem.message.text(),
+            "said": problem.message.to_dict(),
+        }
         for problem in report.problems
     ]
     return {"ok": report.ok, "files": report.files, "entries": report.entries, "problems": problems}

@@ -93,7 +93,7 @@ class Engine:
             answered = self.control.approvals.answer(approval.id, chosen, by=self.control.user, message=message)
         except AlreadyDecided as error:
             return str(error)
-        return answered.problem
+        return answered.problem.text(self.control.language("")) if answered.problem else ""
 
     def first_words(self, session: Session) -> str:
         """What a thread was opened with."""

@@ -83,7 +83,7 @@ def answer(context: Context, approval: str, answer: str, message: str, pattern: 
         text += [f"  rule: {r['domain']} {r['pattern']}" for r in done.approval.rule["rules"]]
     if done.problem:
         text.append(f"  {done.problem}")
-    emit({**_plain(done.approval), "problem": done.problem}, text, as_json)
+    emit({**_plain(done.approval), "problem": str(done.problem or "")}, text, as_json)
 
 
 @approvals_group.command()

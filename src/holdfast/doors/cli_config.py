@@ -165,7 +165,15 @@ def validate(context: Context, file: Path | None, as_json: bool) -> None:
     if file is None:
         problems += agents.problems
     found = [
-        {"file": p.source, "line": p.line, "column": p.column, "key": p.key, "message": p.message} for p in problems
+        {
+            "file": p.source,
+            "line": p.line,
+            "column": p.column,
+            "key": p.key,
+            "message": p.message.text(),
+            "said": p.message.to_dict(),
+        }
+        for p in problems
     ]
     emit({"path": str(chosen), "valid": not problems, "problems": found}, _verdict(chosen, problems, rules), as_json)
     if problems:

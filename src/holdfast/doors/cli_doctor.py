@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterator
-from dataclasses import asdict
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from holdfast.doors.output import emit, json_option, visible
 
 if TYPE_CHECKING:
     from holdfast.core.health import Health
+    from holdfast.core.messages import Language
     from holdfast.store.health import Check, Patient
 
 # Modules with `CHECKS`; one that is not there (a part that is not installed) is passed over.
@@ -44,7 +45,8 @@ def doctor(context: Context, names: tuple[str, ...], as_json: bool) -> None:
         raise Failure(f"no check {strange[0]!r}; there are: {', '.join(known)}", EXIT_USAGE)
     findings = list(examine([check for check in checks if not names or check.name in names], patient_of(context)))
     bad = [finding for finding in findings if finding.level == "problem"]
-    emit({"healthy": not bad, "findings": [asdict(finding) for finding in findings]}, _lines(findings), as_json)
+    data = {"healthy": not bad, "findings": [finding.to_dict() for finding in findings]}
+    emit(data, _lines(findings, language_of(context)), as_json)
     if bad:
         raise click.exceptions.Exit(EXIT_PROBLEM)
 
@@ -71,17 +73,37 @@ def patient_of(context: Context) -> Patient:
 def examine(checks: list[Check], patient: Patient) -> Iterator[Health]:
     """A check that fails itself is a finding, not the end of the examination."""
     from holdfast.core.health import Health
+    from holdfast.core.messages import Phrase, plain
 
+    CHECK_FAILED = Phrase("doctor.check_failed", "this check failed: {error}", "此检查自身失败：{error}")
+    REPORT = Phrase(
+        "doctor.report",
+        "mend what it says; if nothing helps, report it as a fault",
+        "按其所说处理；若无济于事，请作为缺陷报告",
+    )
     for check in checks:
         try:
             yield from check.look(patient)
         except Exception as error:
-            said = f"this check failed: {type(error).__name__}: {error}"
-            yield Health(check.name, "problem", said, "mend what it says; if nothing helps, report it as a fault")
+            said = CHECK_FAILED(error=plain(f"{type(error).__name__}: {error}"))
+            yield Health(check.name, "problem", said, REPORT())
 
 
-def _lines(findings: list[Health]) -> Iterator[str]:
+def language_of(context: Context) -> Language:
+    """As the configuration says, else as the environment does: a broken one is no reason to say nothing."""
+    from holdfast.core.messages import LANGUAGES
+    from holdfast.store.config_file import ConfigError
+
+    try:
+        chosen = context.config.settings.runtime.language
+    except ConfigError:
+        chosen = "auto"
+    spoken = "zh" if os.environ.get("LANG", "").lower().startswith("zh") else "en"
+    return next(language for language in LANGUAGES if language == (spoken if chosen == "auto" else chosen))
+
+
+def _lines(findings: list[Health], language: Language) -> Iterator[str]:
     for finding in findings:
-        yield f"{MARKS[finding.level]}  {finding.check}: {visible(finding.what)}"
+        yield f"{MARKS[finding.level]}  {finding.check}: {visible(finding.what.text(language))}"
         if finding.fix:
-            yield f"         -> {finding.fix}"
+            yield f"         -> {finding.fix.text(language)}"

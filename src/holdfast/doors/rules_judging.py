@@ -13,6 +13,7 @@ import click
 from holdfast.control import folds_case, rules_in_force
 from holdfast.core.events import ToolCall, ToolCalling
 from holdfast.core.keys import SessionId, SessionKey
+from holdfast.core.messages import Phrase, TellableError
 from holdfast.core.patterns import Rule
 from holdfast.core.policy import EMPTY, Policy
 from holdfast.core.targets import SCHEMES, Access, Domain, Target, Vault, Verb
@@ -42,6 +43,13 @@ _VERB_OF: dict[Domain, Verb] = {
     "web_search": "search",
     "mcp": "call",
 }
+
+
+class BadTarget(TellableError, ValueError):
+    """A question about nothing that could be accessed."""
+
+
+_NO_TOOL = Phrase("target.no_tool", "{what} names no tool; write SERVER/TOOL", "{what} 不是工具；请写成 服务器/工具")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +95,7 @@ def call_about(domain: Domain, what: str, examine: Callable[[ToolCall], ToolCall
     if domain == "mcp" or (colon and scheme in SCHEMES and scheme != "shell"):
         target = Target.parse(what if colon and scheme in SCHEMES else f"mcp:{what}")
         if domain == "mcp" and "/" not in target.value:
-            raise ValueError(f"{what!r} names no tool; write SERVER/TOOL")
+            raise BadTarget(_NO_TOOL(what=repr(what)))
         return ToolCall("test", domain, domain=domain, accesses=(Access(domain, target, _VERB_OF[domain]),))
     tool, key = _TOOL_OF[domain]
     text = what.removeprefix("shell:") if domain == "bash" else what

@@ -10,6 +10,7 @@ from typing import Any
 from holdfast.core.events import Event, ToolCalled, ToolResult
 from holdfast.core.host_tools import CLAUDE_CODE as TOOLS
 from holdfast.core.host_tools import reading
+from holdfast.core.messages import Phrase
 from holdfast.core.policy import Capabilities
 from holdfast.hosts import hook_dialect as dialect
 from holdfast.hosts.hook_dialect import text_of
@@ -33,10 +34,27 @@ CAPABILITIES = Capabilities(
     names_subagents=True,
     inject_limit=9_000,
     notes=(
-        "The output of a failed command cannot be replaced.",
-        "A question is shown by the host itself in the terminal; without one the hook waits for the inbox.",
-        "Schema-invalid and unknown calls reach no hook before they fail; they are counted from PostToolBatch.",
-        "`disableAllHooks` in a settings file switches every hook off; such writes are denied and the doctor looks.",
+        Phrase(
+            "limits.claude_code.failed_output",
+            "The output of a failed command cannot be replaced.",
+            "失败命令的输出无法替换。",
+        ),
+        Phrase(
+            "limits.claude_code.own_question",
+            "A question is shown by the host itself in the terminal; without one the hook waits for the inbox.",
+            "在终端中由宿主自己显示询问；没有终端时，钩子等待收件箱的答复。",
+        ),
+        Phrase(
+            "limits.claude_code.invalid_calls",
+            "Schema-invalid and unknown calls reach no hook before they fail; they are counted from PostToolBatch.",
+            "不合规范或未知的调用在失败之前不会到达任何钩子；它们从 PostToolBatch 计入。",
+        ),
+        Phrase(
+            "limits.claude_code.disable_all_hooks",
+            "`disableAllHooks` in a settings file switches every hook off; such writes are denied and the "
+            "doctor looks.",
+            "设置文件中的 `disableAllHooks` 会关闭所有钩子；此类写入会被拒绝，诊断也会检查。",
+        ),
     ),
 )
 

@@ -13,6 +13,7 @@ from typing import Any
 from holdfast.core.events import Event, ToolResult
 from holdfast.core.host_tools import CODEX as TOOLS
 from holdfast.core.host_tools import reading
+from holdfast.core.messages import Phrase
 from holdfast.core.policy import Capabilities
 from holdfast.hosts import hook_dialect as dialect
 from holdfast.hosts.hook_dialect import text_of
@@ -35,11 +36,31 @@ CAPABILITIES = Capabilities(
     names_subagents=True,
     inject_limit=9_000,
     notes=(
-        "An untrusted hook is skipped without a word; `holdfast attach` writes the trust and the doctor checks it.",
-        "`write_stdin` reaches no hook: typing into a running terminal is closed by `unified_exec_tty = false`.",
-        "Unknown tools and the model provider's own web search reach no hook.",
-        "A patch that is applied through the shell gets no hook after it has run.",
-        "Outputs are cut to about 10,000 tokens before any hook sees them, and no exit code is told.",
+        Phrase(
+            "limits.codex.trust",
+            "An untrusted hook is skipped without a word; `holdfast attach` writes the trust and the doctor checks it.",
+            "未受信任的钩子会被无声跳过；`holdfast attach` 会写入信任，诊断会检查。",
+        ),
+        Phrase(
+            "limits.codex.write_stdin",
+            "`write_stdin` reaches no hook: typing into a running terminal is closed by `unified_exec_tty = false`.",
+            "`write_stdin` 不经过任何钩子：向运行中的终端输入已由 `unified_exec_tty = false` 关闭。",
+        ),
+        Phrase(
+            "limits.codex.unknown_tools",
+            "Unknown tools and the model provider's own web search reach no hook.",
+            "未知工具和模型服务商自带的网络搜索不经过任何钩子。",
+        ),
+        Phrase(
+            "limits.codex.shell_patch",
+            "A patch that is applied through the shell gets no hook after it has run.",
+            "通过 shell 应用的补丁在运行之后没有钩子。",
+        ),
+        Phrase(
+            "limits.codex.cut_outputs",
+            "Outputs are cut to about 10,000 tokens before any hook sees them, and no exit code is told.",
+            "输出在任何钩子看到之前就被截到约 10,000 个令牌，且不告知退出码。",
+        ),
     ),
 )
 

@@ -8,7 +8,8 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from holdfast.core.health import Health
+from holdfast.core.health import RUN, Health
+from holdfast.core.messages import Message, Phrase
 from holdfast.hosts import host_switches as switches
 from holdfast.hosts.attach.json_file import AttachError
 from holdfast.hosts.attach.service import INSTALLERS
@@ -23,6 +24,80 @@ from holdfast.store.sqlite import SqliteStore
 
 _LONG_SILENCE = 24 * 3600.0
 
+_NOT_ATTACHED = Phrase(
+    "doctor.not_attached",
+    "{program} is there, but not attached; `holdfast attach {host}` puts it under control",
+    "{program} 已安装，但未接入；`holdfast attach {host}` 可将其纳入管控",
+)
+_NOT_THERE = Phrase(
+    "doctor.not_there",
+    "not installed, not attached; `holdfast attach {host}` puts it under control",
+    "未安装，未接入；`holdfast attach {host}` 可将其纳入管控",
+)
+_LIMIT = Phrase("doctor.limit", "known, and not to be closed from outside: {note}", "已知且无法从外部弥补：{note}")
+_NOT_IN_PATH = Phrase(
+    "doctor.not_in_path", "attached, but {program} is not in PATH", "已接入，但 PATH 中没有 {program}"
+)
+_INSTALL = Phrase(
+    "doctor.install",
+    "install {program}, or `holdfast detach {host}` if it is gone for good",
+    "安装 {program}；若不再使用，运行 `holdfast detach {host}`",
+)
+_NO_VERSION = Phrase("doctor.no_version", "{program} does not tell its version", "{program} 不告知其版本")
+_TESTED = Phrase(
+    "doctor.tested", "{program} {version}, the version that was tested", "{program} {version}，即测试过的版本"
+)
+_NEWER = Phrase(
+    "doctor.newer",
+    "{program} {version} is newer than {tested}, with which Holdfast was tested",
+    "{program} {version} 比 Holdfast 测试过的 {tested} 新",
+)
+_OLDER = Phrase(
+    "doctor.older",
+    "{program} {version} is older than {tested}, with which Holdfast was tested",
+    "{program} {version} 比 Holdfast 测试过的 {tested} 旧",
+)
+_WATCH = Phrase(
+    "doctor.watch",
+    "watch the first session: `holdfast audit show` lists every call it sees",
+    "留意第一个会话：`holdfast audit show` 会列出它看到的每次调用",
+)
+_MEND = Phrase("doctor.mend_file", "mend that file, then attach again", "修复该文件，然后重新接入")
+_FILE_GONE = Phrase("doctor.file_gone", "{path} is gone", "{path} 已不存在")
+_OLD_ENTRIES = Phrase(
+    "doctor.old_entries", "{path} lacks entries of ours, or has old ones", "{path} 缺少 Holdfast 的条目，或条目已过时"
+)
+_ATTACHED = Phrase("doctor.attached", "attached in {where} since {day}", "自 {day} 起接入{where}")
+_YOUR_SETTINGS = Phrase("doctor.your_settings", "your settings", "你的设置")
+_OTHER_PORT = Phrase(
+    "doctor.other_port",
+    "its hooks speak to port {theirs}, the daemon listens on {ours}",
+    "其钩子连接端口 {theirs}，而守护进程监听 {ours}",
+)
+_SHORT_DEADLINE = Phrase(
+    "doctor.short_deadline",
+    "questions may wait {wait} s, but {host} was told that hooks take {deadline} s at most",
+    "询问最多可等待 {wait} 秒，但告知 {host} 的钩子期限只有 {deadline} 秒",
+)
+_HEARD = Phrase("doctor.heard", "last heard of {ago} ago", "最近一次联系：{ago}前")
+_DAYS = Phrase("doctor.days", "{n} days", "{n} 天")
+_HOURS = Phrase("doctor.hours", "{n} hours", "{n} 小时")
+_MINUTES = Phrase("doctor.minutes", "{n} minutes", "{n} 分钟")
+_SECONDS = Phrase("doctor.seconds", "{n} seconds", "{n} 秒")
+_SILENT = Phrase(
+    "doctor.silent",
+    "it was attached more than a day ago and has not been heard of since",
+    "接入已超过一天，此后没有任何联系",
+)
+_START_ONE = Phrase(
+    "doctor.start_one",
+    "start a session in it; if it stays silent its hooks are not called",
+    "在其中开始一个会话；若仍无联系，说明其钩子未被调用",
+)
+_NOT_YET = Phrase(
+    "doctor.not_yet", "not heard of yet; its first session will say hello", "尚无联系；它的第一个会话会打招呼"
+)
+
 
 def checks_of(host: str) -> Check:
     return Check(host, lambda patient: examine(INSTALLERS[host], patient, dict(os.environ), Path.home()))
@@ -34,8 +109,7 @@ def examine(installer: Installer, patient: Patient, environ: Mapping[str, str], 
     program = find_program(installer.program, environ)
     attached = [manifest for manifest in manifests(patient.home) if manifest.host == host]
     if not attached:
-        there = f"{program} is there, but not attached" if program else "not installed, not attached"
-        yield Health(host, "ok", f"{there}; `holdfast attach {host}` puts it under control")
+        yield Health(host, "ok", _NOT_ATTACHED(program=program, host=host) if program else _NOT_THERE(host=host))
         return
     yield from _version(installer, program, environ)
     for manifest in attached:
@@ -45,7 +119,7 @@ def examine(installer: Installer, patient: Patient, environ: Mapping[str, str], 
         yield from switches.LOOK[host](installer, spec, program)
     yield from _heard_of(host, patient, min(manifest.at for manifest in attached))
     for note in HOSTS[host].capabilities.notes:
-        yield Health(f"{host} limits", "ok", f"known, and not to be closed from outside: {note}")
+        yield Health(f"{host} limits", "ok", _LIMIT(note=note()))
 
 
 def spec_of(manifest: Manifest, patient: Patient, environ: Mapping[str, str], user_home: Path) -> Spec:
@@ -70,29 +144,29 @@ def spec_of(manifest: Manifest, patient: Patient, environ: Mapping[str, str], us
 def _version(installer: Installer, program: str | None, environ: Mapping[str, str]) -> Iterator[Health]:
     host = installer.name
     if program is None:
-        fix = f"install {installer.program}, or `holdfast detach {host}` if it is gone for good"
-        yield Health(host, "warning", f"attached, but {installer.program} is not in PATH", fix)
+        fix = _INSTALL(program=installer.program, host=host)
+        yield Health(host, "warning", _NOT_IN_PATH(program=installer.program), fix)
         return
     found = version_of(program, environ)
     if not found:
-        yield Health(host, "warning", f"{program} does not tell its version", f"run: {program} --version")
+        yield Health(host, "warning", _NO_VERSION(program=program), RUN(command=f"{program} --version"))
     elif _numbers(found) == _numbers(installer.tested):
-        yield Health(host, "ok", f"{program} {found}, the version that was tested")
+        yield Health(host, "ok", _TESTED(program=program, version=found))
     else:
-        age = "newer" if _numbers(found) > _numbers(installer.tested) else "older"
-        what = f"{program} {found} is {age} than {installer.tested}, with which Holdfast was tested"
-        yield Health(host, "warning", what, "watch the first session: `holdfast audit show` lists every call it sees")
+        other = _NEWER if _numbers(found) > _numbers(installer.tested) else _OLDER
+        what = other(program=program, version=found, tested=installer.tested)
+        yield Health(host, "warning", what, _WATCH())
 
 
 def _entries(installer: Installer, manifest: Manifest, spec: Spec) -> Iterator[Health]:
     """Whether our entries still stand in the host's settings, as this version would write them."""
     host = installer.name
-    again = f"run: holdfast attach {host}{' --project' if manifest.scope == 'project' else ''}"
+    again = RUN(command=f"holdfast attach {host}{' --project' if manifest.scope == 'project' else ''}")
     wrong = False
     try:
         wanted = {str(file.path): file for file in installer.files(spec)}
     except AttachError as error:
-        yield Health(host, "problem", str(error), "mend that file, then attach again")
+        yield Health(host, "problem", error.message, _MEND())
         return
     for record in manifest.files:
         file = wanted.get(record.path)
@@ -100,36 +174,36 @@ def _entries(installer: Installer, manifest: Manifest, spec: Spec) -> Iterator[H
             text = Path(record.path).read_bytes().decode("utf-8", "surrogateescape")
         except OSError:
             wrong = True
-            yield Health(host, "problem", f"{record.path} is gone", again)
+            yield Health(host, "problem", _FILE_GONE(path=record.path), again)
             continue
         if file is None or record.kind == "own":
             continue
         try:
             changed = file.applied(text) != text
         except AttachError as error:
-            yield Health(host, "problem", str(error), "mend that file, then attach again")
+            yield Health(host, "problem", error.message, _MEND())
             wrong = True
             continue
         if changed:
             wrong = True
-            yield Health(host, "problem", f"{record.path} lacks entries of ours, or has old ones", again)
+            yield Health(host, "problem", _OLD_ENTRIES(path=record.path), again)
     if not wrong:
-        where = manifest.vault or "your settings"
-        yield Health(host, "ok", f"attached in {where} since {time.strftime('%Y-%m-%d', time.localtime(manifest.at))}")
+        day = time.strftime("%Y-%m-%d", time.localtime(manifest.at))
+        yield Health(host, "ok", _ATTACHED(where=manifest.vault or _YOUR_SETTINGS(), day=day))
 
 
 def _reach(host: str, manifest: Manifest, patient: Patient) -> Iterator[Health]:
     ports = own_port(patient.home)
     if host == "claude-code" and ports and manifest.port not in ports:
-        what = f"its hooks speak to port {manifest.port}, the daemon listens on {ports[0]}"
-        yield Health(host, "problem", what, f"run: holdfast attach {host}")
+        what = _OTHER_PORT(theirs=manifest.port, ours=ports[0])
+        yield Health(host, "problem", what, RUN(command=f"holdfast attach {host}"))
     try:
         wait = load_config(patient.home.config, patient.inline).settings.runtime.permission.approval_timeout_seconds
     except ConfigError:
         return  # the check of the configuration says it
     if wait + 5 > manifest.deadline:
-        what = f"questions may wait {wait:g} s, but {host} was told that hooks take {manifest.deadline} s at most"
-        yield Health(host, "warning", what, f"run: holdfast attach {host}")
+        what = _SHORT_DEADLINE(wait=f"{wait:g}", host=host, deadline=manifest.deadline)
+        yield Health(host, "warning", what, RUN(command=f"holdfast attach {host}"))
 
 
 def _heard_of(host: str, patient: Patient, since: float) -> Iterator[Health]:
@@ -141,19 +215,18 @@ def _heard_of(host: str, patient: Patient, since: float) -> Iterator[Health]:
         finally:
             store.close()
     if at is not None and at >= since:
-        yield Health(host, "ok", f"last heard of {_ago(time.time() - at)} ago")
+        yield Health(host, "ok", _HEARD(ago=_ago(time.time() - at)))
     elif time.time() - since > _LONG_SILENCE:
-        fix = "start a session in it; if it stays silent its hooks are not called"
-        yield Health(host, "warning", "it was attached more than a day ago and has not been heard of since", fix)
+        yield Health(host, "warning", _SILENT(), _START_ONE())
     else:
-        yield Health(host, "ok", "not heard of yet; its first session will say hello")
+        yield Health(host, "ok", _NOT_YET())
 
 
-def _ago(seconds: float) -> str:
-    for size, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
+def _ago(seconds: float) -> Message:
+    for size, name in ((86_400, _DAYS), (3600, _HOURS), (60, _MINUTES)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {name}"
-    return f"{seconds:.0f} seconds"
+            return name(n=f"{seconds / size:.0f}")
+    return _SECONDS(n=f"{seconds:.0f}")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

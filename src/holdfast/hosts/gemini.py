@@ -28,6 +28,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.host_tools import GEMINI as TOOLS
 from holdfast.core.host_tools import reading
+from holdfast.core.messages import Phrase
 from holdfast.core.policy import Capabilities
 from holdfast.hosts.hook_dialect import reply, source_of, text_of
 from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing, TurnMark
@@ -50,10 +51,26 @@ CAPABILITIES = Capabilities(
     names_subagents=False,
     inject_limit=20_000,
     notes=(
-        "Compression cannot be refused, and is concluded from what the model is sent.",
-        "Sub-agents' calls are judged like the main agent's, for they are not told apart.",
-        "Unknown tools reach no hook.",
-        "A replaced output reaches the model as an error.",
+        Phrase(
+            "limits.gemini.compression",
+            "Compression cannot be refused, and is concluded from what the model is sent.",
+            "压缩无法拒绝，只能从发送给模型的内容推断。",
+        ),
+        Phrase(
+            "limits.gemini.subagents",
+            "Sub-agents' calls are judged like the main agent's, for they are not told apart.",
+            "子智能体的调用与主智能体同样判断，因为无法区分。",
+        ),
+        Phrase(
+            "limits.gemini.unknown_tools",
+            "Unknown tools reach no hook.",
+            "未知工具不经过任何钩子。",
+        ),
+        Phrase(
+            "limits.gemini.replaced_output",
+            "A replaced output reaches the model as an error.",
+            "被替换的输出会作为错误送达模型。",
+        ),
     ),
 )
 

@@ -11,13 +11,73 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.core.health import Health
+from holdfast.core.health import RUN, Health
+from holdfast.core.messages import Message, Phrase
 from holdfast.hosts.attach.codex import CodexInstaller, trust
 from holdfast.hosts.attach.ours import MCP_NAME, is_our_server
 from holdfast.hosts.attach.spec import Installer, Spec
 from holdfast.store.json5_tree import Json5Error, parse
 
 _ASK_SECONDS = 20.0
+
+_ALL_OFF = Phrase("doctor.all_hooks_off", "{path} switches every hook off", "{path} 关闭了所有钩子")
+_REMOVE = Phrase("doctor.remove_key", "remove {key} from it", "从中移除 {key}")
+_MANAGED_ONLY = Phrase("doctor.managed_only", "{path} allows managed hooks only", "{path} 只允许受管理的钩子")
+_ASK_MANAGER = Phrase(
+    "doctor.ask_manager",
+    "have whoever manages this machine add Holdfast's hooks there",
+    "请此机器的管理者在那里加入 Holdfast 的钩子",
+)
+_OWN_FOR_COMMANDS = Phrase("doctor.own_for_commands", "its own, for commands", "自带的沙箱，用于命令")
+_HOOKS_OFF = Phrase("doctor.hooks_off", "{path} switches hooks off", "{path} 关闭了钩子")
+_REMOVE_FEATURE = Phrase(
+    "doctor.remove_feature", "remove `hooks = false` from [features]", "从 [features] 中移除 `hooks = false`"
+)
+_TYPED_INTO = Phrase(
+    "doctor.typed_into",
+    "a running terminal can be typed into, and that reaches no hook",
+    "可以向运行中的终端输入，而这不经过任何钩子",
+)
+_NO_TTY = Phrase(
+    "doctor.no_tty",
+    "run: holdfast attach codex (it sets unified_exec_tty = false)",
+    "运行：`holdfast attach codex`（它会设置 unified_exec_tty = false）",
+)
+_OWN = Phrase("doctor.own_sandbox", "its own: {kind}", "自带的沙箱：{kind}")
+_AT_START = Phrase("doctor.chosen_at_start", "chosen at each start", "每次启动时选择")
+_NO_SANDBOX = Phrase(
+    "doctor.host_no_sandbox",
+    "none: commands run with all of your rights once they are allowed",
+    "没有：命令一旦获准，便以你的全部权限运行",
+)
+_BY_FILE = Phrase("doctor.by_file", "by config.toml", "依据 config.toml")
+_BY_CODEX = Phrase("doctor.by_codex", "says Codex itself", "由 Codex 自己告知")
+_DISTRUSTED = Phrase(
+    "doctor.distrusted",
+    "{count} of our hooks are not trusted ({source}), so Codex skips them: {first}",
+    "有 {count} 个 Holdfast 的钩子未受信任（{source}），因此 Codex 会跳过：{first}",
+)
+_TRUST_THEM = Phrase(
+    "doctor.trust_them",
+    "run: holdfast attach codex, or trust them in /hooks",
+    "运行：`holdfast attach codex`，或在 /hooks 中信任它们",
+)
+_TRUSTED = Phrase(
+    "doctor.trusted", "all {count} hooks are trusted ({source})", "全部 {count} 个钩子均受信任（{source}）"
+)
+_OURS_OFF = Phrase("doctor.our_hooks_off", "{path} switches Holdfast's hooks off", "{path} 关闭了 Holdfast 的钩子")
+_PURE = Phrase("doctor.pure", "OPENCODE_PURE is set: no plugin is loaded", "设置了 OPENCODE_PURE：不会加载任何插件")
+_UNSET = Phrase("doctor.unset_pure", "unset OPENCODE_PURE", "取消设置 OPENCODE_PURE")
+_STRANGE_SERVER = Phrase(
+    "doctor.strange_server",
+    "{path} brings an MCP server of its own that is called {name}",
+    "{path} 带来一个名为 {name} 的 MCP 服务器",
+)
+_RENAME = Phrase(
+    "doctor.rename_server",
+    "rename or remove it; its tools would be taken for Holdfast's",
+    "请重命名或移除它；它的工具会被当作 Holdfast 的",
+)
 
 
 def claude_code(installer: Installer, spec: Spec, program: str | None) -> Iterator[Health]:
@@ -32,25 +92,23 @@ def claude_code(installer: Installer, spec: Spec, program: str | None) -> Iterat
     for path in places:
         data = _json(path)
         if data.get("disableAllHooks") is True:
-            yield Health("claude-code", "problem", f"{path} switches every hook off", "remove disableAllHooks from it")
+            yield Health("claude-code", "problem", _ALL_OFF(path=path), _REMOVE(key="disableAllHooks"))
         if data.get("allowManagedHooksOnly") is True:
-            fix = "have whoever manages this machine add Holdfast's hooks there"
-            yield Health("claude-code", "problem", f"{path} allows managed hooks only", fix)
+            yield Health("claude-code", "problem", _MANAGED_ONLY(path=path), _ASK_MANAGER())
         sandbox = sandbox or _at(data, "sandbox", "enabled") is True
     yield from _strange_server("claude-code", spec.vault / ".mcp.json", ("mcpServers", MCP_NAME))
-    yield _sandbox("claude-code", "its own, for commands" if sandbox else "")
+    yield _sandbox("claude-code", _OWN_FOR_COMMANDS() if sandbox else None)
 
 
 def codex(installer: Installer, spec: Spec, program: str | None) -> Iterator[Health]:
     config = _toml(installer.config_folder(spec) / "config.toml")
     if _at(config, "features", "hooks") is False:
-        yield Health("codex", "problem", "config.toml switches hooks off", "remove `hooks = false` from [features]")
+        yield Health("codex", "problem", _HOOKS_OFF(path="config.toml"), _REMOVE_FEATURE())
     if _at(config, "features", "unified_exec_tty") is not False:
-        what = "a running terminal can be typed into, and that reaches no hook"
-        yield Health("codex", "problem", what, "run: holdfast attach codex (it sets unified_exec_tty = false)")
+        yield Health("codex", "problem", _TYPED_INTO(), _NO_TTY())
     yield from _trust(spec, config, program)
-    mode = str(config.get("sandbox_mode") or "chosen at each start")
-    yield _sandbox("codex", "" if mode == "danger-full-access" else f"its own: {mode}")
+    mode = str(config.get("sandbox_mode") or "")
+    yield _sandbox("codex", None if mode == "danger-full-access" else _OWN(kind=mode or _AT_START()))
 
 
 def _trust(spec: Spec, config: Mapping[str, Any], program: str | None) -> Iterator[Health]:
@@ -62,16 +120,16 @@ def _trust(spec: Spec, config: Mapping[str, Any], program: str | None) -> Iterat
     said = _hooks_list(program, spec) if program else None
     if said is None:
         distrusted = sorted(set(wanted) - by_us)
-        source = "by config.toml"
+        source = _BY_FILE()
     else:
         trusted = {hook.get("key") for hook in said if hook.get("trustStatus") == "trusted" and hook.get("enabled")}
         distrusted = sorted(set(wanted) - trusted)
-        source = "says Codex itself"
+        source = _BY_CODEX()
     if distrusted:
-        what = f"{len(distrusted)} of our hooks are not trusted ({source}), so Codex skips them: {distrusted[0]}"
-        yield Health("codex", "problem", what, "run: holdfast attach codex, or trust them in /hooks")
+        what = _DISTRUSTED(count=len(distrusted), source=source, first=distrusted[0])
+        yield Health("codex", "problem", what, _TRUST_THEM())
     elif wanted:
-        yield Health("codex", "ok", f"all {len(wanted)} hooks are trusted ({source})")
+        yield Health("codex", "ok", _TRUSTED(count=len(wanted), source=source))
 
 
 def _hooks_list(program: str, spec: Spec) -> list[Mapping[str, Any]] | None:
@@ -123,33 +181,32 @@ def gemini(installer: Installer, spec: Spec, program: str | None) -> Iterator[He
     for path in (installer.config_folder(spec) / "settings.json", spec.vault / ".gemini" / "settings.json"):
         data = _json(path)
         if _at(data, "hooksConfig", "enabled") is False or _at(data, "tools", "enableHooks") is False:
-            yield Health("gemini", "problem", f"{path} switches hooks off", "remove hooksConfig.enabled from it")
+            yield Health("gemini", "problem", _HOOKS_OFF(path=path), _REMOVE(key="hooksConfig.enabled"))
         disabled = _at(data, "hooksConfig", "disabled") or []
         if isinstance(disabled, list) and "holdfast" in disabled:
-            yield Health("gemini", "problem", f"{path} switches Holdfast's hooks off", "run /hooks enable holdfast")
+            yield Health("gemini", "problem", _OURS_OFF(path=path), RUN(command="/hooks enable holdfast"))
         sandbox = sandbox or str(_at(data, "tools", "sandbox") or "")
     yield from _strange_server("gemini", spec.vault / ".gemini" / "settings.json", ("mcpServers", MCP_NAME))
-    yield _sandbox("gemini", f"its own: {sandbox}" if sandbox and sandbox != "False" else "")
+    yield _sandbox("gemini", _OWN(kind=sandbox) if sandbox and sandbox != "False" else None)
 
 
 def opencode(installer: Installer, spec: Spec, program: str | None) -> Iterator[Health]:
     if spec.environ.get("OPENCODE_PURE", "").lower() in ("1", "true"):
-        yield Health("opencode", "problem", "OPENCODE_PURE is set: no plugin is loaded", "unset OPENCODE_PURE")
+        yield Health("opencode", "problem", _PURE(), _UNSET())
     for name in ("opencode.json", "opencode.jsonc"):
         yield from _strange_server("opencode", spec.vault / name, ("mcp", MCP_NAME))
-    yield _sandbox("opencode", "")
+    yield _sandbox("opencode", None)
 
 
 def _strange_server(host: str, path: Path, keys: tuple[str, ...]) -> Iterator[Health]:
     """A repository may bring a server that bears our name: its tools would be taken for ours."""
     there = _at(_json(path), *keys)
     if there is not None and not is_our_server(there):
-        what = f"{path} brings an MCP server of its own that is called {MCP_NAME}"
-        yield Health(host, "problem", what, "rename or remove it; its tools would be taken for Holdfast's")
+        yield Health(host, "problem", _STRANGE_SERVER(path=path, name=MCP_NAME), _RENAME())
 
 
-def _sandbox(host: str, kind: str) -> Health:
-    return Health(f"{host} sandbox", "ok", kind or "none: commands run with all of your rights once they are allowed")
+def _sandbox(host: str, kind: Message | None) -> Health:
+    return Health(f"{host} sandbox", "ok", kind or _NO_SANDBOX())
 
 
 def _json(path: Path) -> Mapping[str, Any]:

@@ -22,6 +22,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.host_tools import OPENCODE as TOOLS
 from holdfast.core.host_tools import reading
+from holdfast.core.messages import Phrase
 from holdfast.core.policy import Capabilities
 from holdfast.hosts.hook_dialect import text_of
 from holdfast.hosts.host import Address, Answer, Header, Memo, Payload, Reply, Standing, TurnMark
@@ -45,10 +46,27 @@ CAPABILITIES = Capabilities(
     compaction_signal="yes",
     names_subagents=True,
     notes=(
-        "A plugin that fails to load is silently absent, and `--pure` loads none: the doctor looks for its greeting.",
-        "Commands that the user types behind `!` reach no hook.",
-        "A prompt cannot be refused.",
-        "Compaction cannot be refused.",
+        Phrase(
+            "limits.opencode.plugin",
+            "A plugin that fails to load is silently absent, and `--pure` loads none: the doctor "
+            "looks for its greeting.",
+            "加载失败的插件会无声缺席，`--pure` 则不加载任何插件：诊断会查找它的问候。",
+        ),
+        Phrase(
+            "limits.opencode.typed_commands",
+            "Commands that the user types behind `!` reach no hook.",
+            "用户在 `!` 之后输入的命令不经过任何钩子。",
+        ),
+        Phrase(
+            "limits.opencode.prompt",
+            "A prompt cannot be refused.",
+            "用户消息无法拒绝。",
+        ),
+        Phrase(
+            "limits.opencode.compaction",
+            "Compaction cannot be refused.",
+            "压缩无法拒绝。",
+        ),
     ),
 )
 

@@ -13,13 +13,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from holdfast.core.messages import Phrase, TellableError
 
-class Busy(Exception):
+_DRIVEN = Phrase(
+    "claim.driven",
+    "session {session} is being driven by another process ({owner}); wait for it or stop it",
+    "会话 {session} 正由另一个进程（{owner}）驱动；请等待它结束或停止它",
+)
+_PROCESS = Phrase("claim.process", "process {owner}", "进程 {owner}")
+_UNKNOWN = Phrase("claim.unknown", "unknown", "未知")
+
+
+class Busy(TellableError):
     """Another process drives this session."""
 
     def __init__(self, session: str, owner: str) -> None:
-        super().__init__(f"session {session!r} is being driven by another process ({owner}); wait for it or stop it")
-        self.owner = owner
+        who = _PROCESS(owner=owner) if owner else _UNKNOWN()
+        super().__init__(_DRIVEN(session=repr(session), owner=who))
+        self.owner = who.text()
 
 
 class Claim(Protocol):
@@ -46,7 +57,7 @@ class FileClaim:
         except BlockingIOError:
             owner = os.pread(file, 64, 0).decode("ascii", "replace").strip()
             os.close(file)
-            raise Busy(self._session, f"process {owner}" if owner else "unknown") from None
+            raise Busy(self._session, owner) from None
         os.ftruncate(file, 0)
         os.pwrite(file, str(os.getpid()).encode(), 0)
         self._file = file

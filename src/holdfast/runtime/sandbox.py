@@ -16,6 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from holdfast.core.messages import Message, Phrase
+
+_NONE_FOR = Phrase("sandbox.none_for", "there is none for {platform}", "{platform} 上没有沙箱")
+_BOTH = Phrase("sandbox.both", "{one}; {other}", "{one}；{other}")
+
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
@@ -100,9 +105,9 @@ class Found:
     program: str = ""
     reduced: bool = False
     """Bubblewrap without a user namespace of its own: only for root, where the system forbids them."""
-    why: str = ""
-    """Empty when it is the best there is."""
-    fix: str = ""
+    why: Message | None = None
+    """None when it is the best there is."""
+    fix: Message | None = None
     """What would bring a better one."""
 
     def build(self, outside: Outside) -> Sandbox:
@@ -119,7 +124,7 @@ class Found:
             from holdfast.runtime.sandbox_macos import SandboxExec  # noqa: PLC0415
 
             return SandboxExec(self.program, outside)
-        return NoSandbox(self.why)
+        return NoSandbox(self.why.text() if self.why else "")
 
 
 _known: Found | None = None
@@ -139,7 +144,7 @@ def _detect() -> Found:
 
         return sandbox_macos.probe()
     if not sys.platform.startswith("linux"):
-        return Found("none", why=f"there is none for {sys.platform}")
+        return Found("none", why=_NONE_FOR(platform=sys.platform))
     from holdfast.runtime import sandbox_bubblewrap, sandbox_landlock  # noqa: PLC0415
 
     found = sandbox_bubblewrap.probe()
@@ -148,7 +153,7 @@ def _detect() -> Found:
     other = sandbox_landlock.probe()
     if other.kind != "none":
         return Found(other.kind, why=found.why, fix=found.fix)
-    return Found("none", why=f"{found.why}; {other.why}", fix=found.fix)
+    return Found("none", why=_BOTH(one=found.why or "", other=other.why or ""), fix=found.fix)
 
 
 def sweep_temporary(folder: Path, days: float = 7.0) -> None:

@@ -13,10 +13,25 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from holdfast.core.messages import Phrase
 from holdfast.runtime.sandbox import Found, Outside, Wrapped
 from holdfast.runtime.sandbox_seccomp import known_machine, program
 from holdfast.runtime.sandbox_secrets import hidden_paths, sockets
 
+_NOT_INSTALLED = Phrase("sandbox.no_bubblewrap", "bubblewrap is not installed", "未安装 bubblewrap")
+_INSTALL = Phrase(
+    "sandbox.install_bubblewrap",
+    "install bubblewrap (apt-get install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap)",
+    "安装 bubblewrap（`apt-get install bubblewrap`、`dnf install bubblewrap` 或 `pacman -S bubblewrap`）",
+)
+_DOES_NOT_START = Phrase(
+    "sandbox.bubblewrap_fails", "bubblewrap does not start here: {error}", "bubblewrap 在此无法启动：{error}"
+)
+_NAMESPACES = Phrase(
+    "sandbox.namespaces",
+    "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or an AppArmor profile for bwrap)",
+    "允许用户命名空间（`sysctl kernel.unprivileged_userns_clone=1`，或为 bwrap 配置 AppArmor）",
+)
 _TRIAL_SECONDS = 10.0
 _BASE = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
 _USER_NAMESPACE = ("--unshare-user", "--disable-userns")
@@ -134,16 +149,14 @@ def _below(path: Path, folders: Sequence[Path]) -> bool:
 def probe() -> Found:
     """Try it with the flags that matter; a sandbox that does not start is none."""
     program = shutil.which("bwrap")
-    fix = "install bubblewrap (apt-get install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap)"
     if program is None:
-        return Found("none", why="bubblewrap is not installed", fix=fix)
+        return Found("none", why=_NOT_INSTALLED(), fix=_INSTALL())
     said = _trial(program, _USER_NAMESPACE)
     if not said:
         return Found("bubblewrap", program)
     if os.geteuid() == 0 and not _trial(program, ()):
         return Found("bubblewrap", program, reduced=True)
-    fix = "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or an AppArmor profile for bwrap)"
-    return Found("none", why=f"bubblewrap does not start here: {said}", fix=fix)
+    return Found("none", why=_DOES_NOT_START(error=said), fix=_NAMESPACES())
 
 
 def _trial(program: str, further: Sequence[str]) -> str:

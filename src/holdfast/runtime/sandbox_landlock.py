@@ -14,12 +14,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from holdfast.core.messages import Phrase
 from holdfast.runtime.sandbox import Found, Outside, Wrapped
 from holdfast.runtime.sandbox_seccomp import INET, INET6, NETLINK, known_machine, program
 from holdfast.runtime.sandbox_secrets import hidden_paths
 
 _LAUNCHER = Path(__file__).with_name("sandbox_landlock_launcher.py")
 _TRIAL_SECONDS = 20.0
+_OTHER_PROCESSOR = Phrase(
+    "sandbox.other_processor", "Landlock is not known on this processor", "在此处理器上不支持 Landlock"
+)
+_DOES_NOT_WORK = Phrase(
+    "sandbox.landlock_fails", "Landlock does not work here: {error}", "Landlock 在此无法使用：{error}"
+)
 _COVERED = ("/run", "/var/run", "/tmp", "/var/tmp", "/dev", "/mnt", "/media", "/sys/fs", "/sys/kernel")
 _DEVICES = (
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts",
@@ -89,15 +96,15 @@ def readable(hidden: Sequence[Path], root: Path = Path("/")) -> list[Path]:
 def probe() -> Found:
     """Try it for real: a command inside must run, and must not read what was not allowed."""
     if not known_machine():
-        return Found("none", why="Landlock is not known on this processor")
+        return Found("none", why=_OTHER_PROCESSOR())
     plan = {"cwd": "/", "read": ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache"], "write": [], "devices": [],
             "network": False, "filter": program(families=(NETLINK,)).hex()}  # fmt: skip
     argv = [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(plan), "/bin/sh", "-c", "! cat /etc/hostname 2>&-"]
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=_TRIAL_SECONDS, check=False, env={})
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Found("none", why=f"Landlock does not work here: {error}")
+        return Found("none", why=_DOES_NOT_WORK(error=error))
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        return Found("none", why=f"Landlock does not work here: {said}")
+        said = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
+        return Found("none", why=_DOES_NOT_WORK(error=said))
     return Found("landlock")

@@ -7,11 +7,21 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from holdfast.core.messages import Phrase
 from holdfast.runtime.sandbox import Found, Outside, Wrapped
 from holdfast.runtime.sandbox_secrets import hidden_paths
 
 _PROGRAM = "/usr/bin/sandbox-exec"
 _TRIAL_SECONDS = 10.0
+_MISSING = Phrase("sandbox.no_sandbox_exec", "sandbox-exec is missing", "缺少 sandbox-exec")
+_PART_OF_MACOS = Phrase(
+    "sandbox.part_of_macos",
+    "it is part of macOS: look for /usr/bin/sandbox-exec",
+    "它是 macOS 的一部分：请查找 /usr/bin/sandbox-exec",
+)
+_DOES_NOT_START = Phrase(
+    "sandbox.sandbox_exec_fails", "sandbox-exec does not start: {error}", "sandbox-exec 无法启动：{error}"
+)
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/dtracehelper")
 
 
@@ -86,7 +96,7 @@ def _text(path: Path | str) -> str:
 def probe() -> Found:
     program = shutil.which(_PROGRAM)
     if program is None:
-        return Found("none", why="sandbox-exec is missing", fix="it is part of macOS: look for /usr/bin/sandbox-exec")
+        return Found("none", why=_MISSING(), fix=_PART_OF_MACOS())
     try:
         done = subprocess.run(
             [program, "-p", "(version 1)(allow default)", "/usr/bin/true"],
@@ -96,7 +106,7 @@ def probe() -> Found:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Found("none", why=f"sandbox-exec does not start: {error}")
+        return Found("none", why=_DOES_NOT_START(error=error))
     if done.returncode:
-        return Found("none", why=f"sandbox-exec does not start: {done.stderr.strip() or 'no reason given'}")
+        return Found("none", why=_DOES_NOT_START(error=done.stderr.strip() or f"exit {done.returncode}"))
     return Found("sandbox-exec", program)

@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
+from holdfast.core.messages import Phrase, TellableError
 from holdfast.shell.lazy import Lazy
 from holdfast.shell.reading import EffectKind
 
@@ -55,8 +56,69 @@ _SCRIPTS = frozenset(
 )
 
 
-class TableError(ValueError):
+class TableError(TellableError, ValueError):
     """An entry of `shell.commands` is wrong; the message names it and the next step."""
+
+
+_NO_BASE = Phrase(
+    "shell.no_base",
+    "{place}.extends: {got} is not a program that is known; name one of the table, such as 'git', or an entry above "
+    "this one",
+    "{place}.extends：{got} 不是已知的程序；请写表中的一个，例如 'git'，或上方的一个条目",
+)
+_NO_TABLE = Phrase(
+    "shell.no_table", "{place} must be a table of settings, got {got}", "{place} 须为设置表，实际为 {got}"
+)
+_NO_KEY = Phrase(
+    "shell.no_key", "{place}: unknown key {key}; use one of {known}", "{place}：未知的键 {key}；可用：{known}"
+)
+_RISK = Phrase(
+    "shell.risk",
+    "{place}.risk must be safe, caution or dangerous, got {got}",
+    "{place}.risk 须为 safe、caution 或 dangerous，实际为 {got}",
+)
+_BOOLEAN = Phrase(
+    "shell.boolean", "{place} must be true or false, got {got}", "{place} 须为 true 或 false，实际为 {got}"
+)
+_SUB = Phrase(
+    "shell.sub", "{place}.sub must be a table of subcommands, got {got}", "{place}.sub 须为子命令表，实际为 {got}"
+)
+_POS = Phrase(
+    "shell.pos",
+    "{place}.pos: {got} is not a list of roles; use {known}",
+    "{place}.pos：{got} 不是角色列表；可用：{known}",
+)
+_OPTS = Phrase(
+    "shell.opts", "{place}.opts must map options to roles, got {got}", "{place}.opts 须把选项对应到角色，实际为 {got}"
+)
+_HANDLER = Phrase(
+    "shell.handler",
+    "{place}.handler is reserved for programs that ship with Holdfast; use 'extends'",
+    "{place}.handler 仅供 Holdfast 自带的程序使用；请用 'extends'",
+)
+_WHEN = Phrase(
+    "shell.when",
+    "{place}.when must hold [condition, changes] pairs, got {got}",
+    "{place}.when 须由 [条件, 更改] 对组成，实际为 {got}",
+)
+_EFFECTS = Phrase(
+    "shell.effects", "{place}.fx must be a list of effects, got {got}", "{place}.fx 须为效果列表，实际为 {got}"
+)
+_NO_EFFECT = Phrase(
+    "shell.no_effect",
+    "{place}.fx: {got} is no effect; use one of {known}, with ':' and a detail behind it",
+    "{place}.fx：{got} 不是效果；可用：{known}，后面可加 ':' 和细节",
+)
+_CONDITION = Phrase(
+    "shell.condition",
+    "{place}: a condition is a text such as '-f|--force !--dry-run', got {got}",
+    "{place}：条件是形如 '-f|--force !--dry-run' 的文本，实际为 {got}",
+)
+_BAD_CONDITION = Phrase(
+    "shell.bad_condition",
+    "{place}: the pattern in {got} is not right: {error}",
+    "{place}：{got} 中的模式不正确：{error}",
+)
 
 
 class CommandTable:
@@ -107,10 +169,7 @@ class CommandTable:
         for names, spec in additions.items():
             check_entry(names, spec)
             if "extends" in spec and spec["extends"] not in entries:
-                raise TableError(
-                    f"shell.commands.{names}.extends: {spec['extends']!r} is not a program that is known; "
-                    "name one of the table, such as 'git', or an entry above this one"
-                )
+                raise TableError(_NO_BASE(place=f"shell.commands.{names}", got=repr(spec["extends"])))
             for name in names.split("|"):
                 base = entries.get(spec.get("extends", ""), {})
                 entries[name.strip()] = {**base, **spec}
@@ -120,17 +179,17 @@ class CommandTable:
 def check_entry(name: str, spec: object) -> None:
     place = f"shell.commands.{name}"
     if not isinstance(spec, Mapping):
-        raise TableError(f"{place} must be a table of settings, got {spec!r}")
+        raise TableError(_NO_TABLE(place=place, got=repr(spec)))
     for key, value in spec.items():
         if key not in _KEYS:
-            raise TableError(f"{place}: unknown key {key!r}; use one of {', '.join(sorted(_KEYS))}")
+            raise TableError(_NO_KEY(place=place, key=repr(key), known=", ".join(sorted(_KEYS))))
         if key == "risk" and value not in ("safe", "caution", "dangerous"):
-            raise TableError(f"{place}.risk must be safe, caution or dangerous, got {value!r}")
+            raise TableError(_RISK(place=place, got=repr(value)))
         if key in ("ro", "recursive", "stop", "only") and not isinstance(value, bool):
-            raise TableError(f"{place}.{key} must be true or false, got {value!r}")
+            raise TableError(_BOOLEAN(place=f"{place}.{key}", got=repr(value)))
         if key == "sub":
             if not isinstance(value, Mapping):
-                raise TableError(f"{place}.sub must be a table of subcommands, got {value!r}")
+                raise TableError(_SUB(place=place, got=repr(value)))
             for sub, inner in value.items():
                 check_entry(f"{name}.sub.{sub}", inner)
         if key == "default":
@@ -140,15 +199,15 @@ def check_entry(name: str, spec: object) -> None:
         if key == "pos":
             roles = [value] if isinstance(value, str) else value
             if not isinstance(roles, (list, tuple)) or not all(_is_role(role) for role in roles):
-                raise TableError(f"{place}.pos: {value!r} is not a list of roles; use {', '.join(sorted(ROLES))}")
+                raise TableError(_POS(place=place, got=repr(value), known=", ".join(sorted(ROLES))))
         if key == "opts" and not (isinstance(value, Mapping) and all(_is_role(role) for role in value.values())):
-            raise TableError(f"{place}.opts must map options to roles, got {value!r}")
+            raise TableError(_OPTS(place=place, got=repr(value)))
         if key == "handler":
-            raise TableError(f"{place}.handler is reserved for programs that ship with Holdfast; use 'extends'")
+            raise TableError(_HANDLER(place=place))
         if key == "when":
             for pair in value:
                 if not (isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], str)):
-                    raise TableError(f"{place}.when must hold [condition, changes] pairs, got {pair!r}")
+                    raise TableError(_WHEN(place=place, got=repr(pair)))
                 _check_condition(f"{place}.when", pair[0])
                 check_entry(f"{name}.when", pair[1])
         if key == "dry":
@@ -157,24 +216,22 @@ def check_entry(name: str, spec: object) -> None:
 
 def _check_effects(place: str, value: object) -> None:
     if not isinstance(value, (list, tuple)):
-        raise TableError(f"{place}.fx must be a list of effects, got {value!r}")
+        raise TableError(_EFFECTS(place=place, got=repr(value)))
     for effect in value:
         if not isinstance(effect, str) or effect.partition(":")[0] not in get_args(EffectKind):
             known = ", ".join(get_args(EffectKind))
-            raise TableError(
-                f"{place}.fx: {effect!r} is no effect; use one of {known}, with ':' and a detail behind it"
-            )
+            raise TableError(_NO_EFFECT(place=place, got=repr(effect), known=known))
 
 
 def _check_condition(place: str, condition: object) -> None:
     from holdfast.shell.options import Arguments, holds  # noqa: PLC0415 - only the entries of users are checked
 
     if not isinstance(condition, str):
-        raise TableError(f"{place}: a condition is a text such as '-f|--force !--dry-run', got {condition!r}")
+        raise TableError(_CONDITION(place=place, got=repr(condition)))
     try:
         holds(condition, Arguments())
     except re.error as error:
-        raise TableError(f"{place}: the pattern in {condition!r} is not right: {error}") from None
+        raise TableError(_BAD_CONDITION(place=place, got=repr(condition), error=error)) from None
 
 
 def is_known_key(key: str) -> bool:

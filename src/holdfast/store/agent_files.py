@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from holdfast.core.decode import Path, Problem, decode
+from holdfast.core.messages import Phrase
 from holdfast.core.setting_keys import AGENT_ID, key_text
 from holdfast.core.settings import AgentHeader, ModelParams
 from holdfast.store import json5_tree
@@ -27,6 +28,30 @@ if TYPE_CHECKING:
 _FENCE = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r)")
 _CLOSING = re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
 _ID = re.compile(r"[\w][\w.-]{0,63}")
+
+_SAME_ID = Phrase("agent.same_id", "{id} is the id of {other} already", "{id} 已是 {other} 的 id")
+_NO_AGENT = Phrase(
+    "agent.none_called",
+    "no agent is called {chosen}; those that can be read: {names}",
+    "没有名为 {chosen} 的智能体；可读取的有：{names}",
+)
+_NONE = Phrase("agent.none", "none", "无")
+_GONE = Phrase("agent.gone", "is gone", "已不存在")
+_OPEN_HEADER = Phrase(
+    "agent.open_header",
+    "expected `---` below the header, found the end of the file",
+    "文件头下方应有 `---`，实际为文件结尾",
+)
+_BAD_ID = Phrase(
+    "agent.bad_id",
+    "expected letters, digits, `.`, `_` and `-`, got {got}",
+    "只能包含字母、数字、`.`、`_` 和 `-`，实际为 {got}",
+)
+_NO_HEADER = Phrase(
+    "agent.no_header",
+    "expected YAML or JSON5; as YAML it fails: {error}",
+    "应为 YAML 或 JSON5；按 YAML 读取失败：{error}",
+)
 
 # where a path of keys stands in the file, as line and column: first its key, then its value
 _Places = Callable[[Path], tuple[tuple[int, int], tuple[int, int]] | None]
@@ -63,7 +88,7 @@ def load_agents(folder: FilePath) -> AgentFiles:
             continue
         if agent.id in agents:
             other = agents[agent.id].path.name
-            problems.append(ConfigProblem(str(path), f"{agent.id!r} is the id of {other} already", "id", 1, 1))
+            problems.append(ConfigProblem(str(path), _SAME_ID(id=repr(agent.id), other=other), "id", 1, 1))
             continue
         agents[agent.id] = agent
     return AgentFiles(agents, tuple(problems))
@@ -74,9 +99,9 @@ def chosen_agent_problem(config: LoadedConfig, files: AgentFiles) -> ConfigProbl
     chosen = config.settings.runtime.agent.id
     if not chosen or chosen in files.agents:
         return None
-    names = ", ".join(sorted(files.agents)) or "none"
+    names = ", ".join(sorted(files.agents)) or _NONE()
     origin = config.origin(AGENT_ID)
-    said = f"no agent is called {chosen!r}; those that can be read: {names}"
+    said = _NO_AGENT(chosen=repr(chosen), names=names)
     return ConfigProblem(origin.source, said, key_text(AGENT_ID), origin.line)
 
 
@@ -92,7 +117,7 @@ def read_agent(path: FilePath) -> AgentFile:
     """One file; raises `ConfigError`."""
     text = read_text(path)
     if text is None:
-        raise ConfigError([ConfigProblem(str(path), "is gone")])
+        raise ConfigError([ConfigProblem(str(path), _GONE())])
     header, prompt = _split(path, text)
     return AgentFile(
         header.id or path.stem,
@@ -110,15 +135,13 @@ def _split(path: FilePath, text: str) -> tuple[AgentHeader, str]:
         return AgentHeader(), text.removeprefix("\ufeff")
     closing = _CLOSING.search(text, opening.end())
     if closing is None:
-        raise ConfigError(
-            [ConfigProblem(str(path), "expected `---` below the header, found the end of the file", "", 1, 1)]
-        )
+        raise ConfigError([ConfigProblem(str(path), _OPEN_HEADER(), "", 1, 1)])
     # everything before the header becomes blank, so that lines and columns are those of the file
     source = re.sub(r"[^\r\n]", " ", text[: opening.end()]) + text[opening.end() : closing.start()]
     data, places = _read_json5(path, source) if source.lstrip().startswith("{") else _read_yaml(path, source)
     header, problems = decode(AgentHeader, data)
     if header is not None and header.id and not _ID.fullmatch(header.id):
-        problems.append(Problem(("id",), f"expected letters, digits, `.`, `_` and `-`, got {header.id!r}"))
+        problems.append(Problem(("id",), _BAD_ID(got=repr(header.id))))
     if problems or header is None:
         raise ConfigError(_located(path, problem, places) for problem in problems)
     return header, text[closing.end() :]
@@ -137,9 +160,8 @@ def _read_json5(path: FilePath, source: str) -> tuple[Any, _Places]:
     try:
         tree = json5_tree.parse(source)
     except Json5Error as error:
-        raise ConfigError(
-            [ConfigProblem(str(path), str(error), key_text(error.path), *lines.at(error.offset))]
-        ) from None
+        at = lines.at(error.offset)
+        raise ConfigError([ConfigProblem(str(path), error.message, key_text(error.path), *at)]) from None
 
     def places(key: Path) -> tuple[tuple[int, int], tuple[int, int]] | None:
         place = json5_tree.find(tree, key)
@@ -161,13 +183,9 @@ def _read_yaml(path: FilePath, source: str) -> tuple[Any, _Places]:
         mark = getattr(error, "problem_mark", None)
         said = getattr(error, "problem", None) or str(error).splitlines()[0]
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise ConfigError(
-            [ConfigProblem(str(path), f"expected YAML or JSON5; as YAML it fails: {said}", "", *place)]
-        ) from None
+        raise ConfigError([ConfigProblem(str(path), _NO_HEADER(error=said), "", *place)]) from None
     except (RecursionError, ValueError) as error:
-        raise ConfigError(
-            [ConfigProblem(str(path), f"expected YAML or JSON5; as YAML it fails: {error}", "", 1, 1)]
-        ) from None
+        raise ConfigError([ConfigProblem(str(path), _NO_HEADER(error=error), "", 1, 1)]) from None
     found: dict[Path, tuple[tuple[int, int], tuple[int, int]]] = {}
     if root is not None:
         _yaml_places(path, root, (), found)
@@ -187,7 +205,7 @@ def _yaml_places(path: FilePath, node: YamlNode, key: Path, found: dict[Path, An
         inner = (*key, str(name.value))
         at = (name.start_mark.line + 1, name.start_mark.column + 1)
         if inner in found:
-            said = f"expected each key once, but {inner[-1]!r} stands on line {found[inner][0][0]} already"
+            said = json5_tree.TWICE(key=repr(inner[-1]), line=found[inner][0][0])
             raise ConfigError([ConfigProblem(str(path), said, key_text(inner), *at)])
         found[inner] = (at, (value.start_mark.line + 1, value.start_mark.column + 1))
         _yaml_places(path, value, inner, found)

@@ -12,10 +12,18 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from holdfast.core.messages import Phrase, TellableError
+
 _POLL_SECONDS = 0.01
+_HELD = Phrase(
+    "lock.held",
+    "{path}: another program has held this lock for {seconds} s; try again, and if it stays so look with "
+    "`fuser {path}` who it is",
+    "{path}：另一个程序占用此锁已有 {seconds} 秒；请重试，若仍如此，用 `fuser {path}` 查看是谁",
+)
 
 
-class LockTimeout(Exception):
+class LockTimeout(TellableError):
     """Somebody else held the lock for too long."""
 
 
@@ -81,10 +89,7 @@ def file_lock(path: Path, *, deadline_seconds: float) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if time.monotonic() >= end:
-                    raise LockTimeout(
-                        f"{path}: another program has held this lock for {deadline_seconds:g} s; "
-                        f"try again, and if it stays so look with `fuser {path}` who it is"
-                    ) from None
+                    raise LockTimeout(_HELD(path=path, seconds=f"{deadline_seconds:g}")) from None
                 time.sleep(_POLL_SECONDS)
         yield
     finally:

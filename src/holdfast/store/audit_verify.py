@@ -7,6 +7,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
+from holdfast.core.messages import Message, Phrase, plain
 from holdfast.store.audit_confirm import CONFIRM_AFTER
 from holdfast.store.audit_log import FIRST_PREVIOUS, AuditLog
 from holdfast.store.database import Database
@@ -15,6 +16,33 @@ from holdfast.store.json_text import from_json
 
 _HASH_FIELD = b',"hash":"'
 _HASH_LENGTH = 64
+
+_NOT_THERE = Phrase("audit.not_there", "it is not there", "文件不存在")
+_CANNOT_READ = Phrase(
+    "audit.cannot_read",
+    "the file with its {count} entries cannot be read: {why}",
+    "含 {count} 个条目的文件无法读取：{why}",
+)
+_OF_SESSION = Phrase("audit.of_session", "session {session}: {what}", "会话 {session}：{what}")
+_STRANGE = Phrase("audit.strange", "the store knows nothing of this file", "数据库中没有此文件的记载")
+_MISFIT = Phrase(
+    "audit.misfit",
+    "entry {place} of the store's own copy does not fit the chain",
+    "数据库自身副本的条目 {place} 与链不符",
+)
+_WRONG_END = Phrase(
+    "audit.wrong_end",
+    "the store's own copy has {count} entries and does not end with the hash kept for it",
+    "数据库自身的副本有 {count} 个条目，且结尾与所保存的哈希不符",
+)
+_SECOND = Phrase("audit.second", "a second copy of entry {place}", "条目 {place} 的第二份副本")
+_MOVED = Phrase("audit.moved", "entry {place} does not belong here", "条目 {place} 不属于此处")
+_CHANGED = Phrase("audit.should_be", "this should be entry {place}", "此处本应为条目 {place}")
+_FOREIGN = Phrase("audit.foreign", "no entry of this chain", "不是此链的条目")
+_ENTRY = Phrase("audit.entry", "entry {place}", "条目 {place}")
+_ENTRIES = Phrase("audit.entries", "entries {first} to {last}", "条目 {first} 至 {last}")
+_CUT = Phrase("audit.file_ends", "the file ends here; {span} are missing", "文件到此结束；缺少{span}")
+_REMOVED = Phrase("audit.should_precede", "{span} should stand before this line", "此行之前本应有{span}")
 
 
 class AuditVerifier:
@@ -59,13 +87,14 @@ class AuditVerifier:
                     problems = check_file(file, lines, hashes)
         except OSError as error:
             count, wrong, _ = self._stored(session)
-            why = "it is not there" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
-            problems = [AuditProblem(file, 0, "missing", f"the file with its {count} entries cannot be read: {why}")]
-        if wrong:
-            problems.append(AuditProblem(str(self._database.path), 0, "store", f"session {session!r}: {wrong}"))
+            why = _NOT_THERE() if isinstance(error, FileNotFoundError) else plain(error.strerror or str(error))
+            problems = [AuditProblem(file, 0, "missing", _CANNOT_READ(count=count, why=why))]
+        if wrong is not None:
+            said = _OF_SESSION(session=repr(session), what=wrong)
+            problems.append(AuditProblem(str(self._database.path), 0, "store", said))
         return count, problems
 
-    def _stored(self, session: str) -> tuple[int, str, list[str]]:
+    def _stored(self, session: str) -> tuple[int, Message | None, list[str]]:
         with self._database.read() as connection:
             key, count, last_hash = connection.execute(
                 "SELECT key, count, last_hash FROM audit_chains WHERE session = ?", (session,)
@@ -81,7 +110,7 @@ class AuditVerifier:
         if not self._log.directory.is_dir():
             return []
         strange = sorted(path for path in self._log.directory.glob("*.jsonl") if path.name not in ours)
-        return [AuditProblem(str(path), 0, "unknown", "the store knows nothing of this file") for path in strange]
+        return [AuditProblem(str(path), 0, "unknown", _STRANGE()) for path in strange]
 
 
 def line_hash(line: bytes) -> str | None:
@@ -93,16 +122,16 @@ def line_hash(line: bytes) -> str | None:
     return digest if claim[:_HASH_LENGTH] == digest.encode() else None
 
 
-def check_chain(hashes: Sequence[tuple[str | None, str]], count: int, last_hash: str, first: str) -> str:
-    """What is wrong with the store's own copy of a chain; empty when its links hold. Pairs: own hash, previous one."""
+def check_chain(hashes: Sequence[tuple[str | None, str]], count: int, last_hash: str, first: str) -> Message | None:
+    """What is wrong with the store's own copy of a chain; None when its links hold. Pairs: own hash, previous one."""
     previous = first
     for place, (own, before) in enumerate(hashes, 1):
         if own is None or before != previous:
-            return f"entry {place} of the store's own copy does not fit the chain"
+            return _MISFIT(place=place)
         previous = own
     if len(hashes) != count or previous != last_hash:
-        return f"the store's own copy has {len(hashes)} entries and does not end with the hash kept for it"
-    return ""
+        return _WRONG_END(count=len(hashes))
+    return None
 
 
 def check_file(file: str, lines: Iterable[bytes], hashes: Sequence[str]) -> list[AuditProblem]:
@@ -124,10 +153,10 @@ def check_file(file: str, lines: Iterable[bytes], hashes: Sequence[str]) -> list
             problems += _gap(file, unknown, [p for p in range(before + 1, place) if p not in present], line)
             before, unknown = place, []
         elif place in told:
-            problems.append(AuditProblem(file, line, "inserted", f"a second copy of entry {place}"))
+            problems.append(AuditProblem(file, line, "inserted", _SECOND(place=place)))
         else:
             told.add(place)
-            problems.append(AuditProblem(file, line, "reordered", f"entry {place} does not belong here"))
+            problems.append(AuditProblem(file, line, "reordered", _MOVED(place=place)))
     missing = [p for p in range(before + 1, len(hashes) + 1) if p not in present]
     problems += _gap(file, unknown, missing, len(places) + 1, at_end=True)
     return sorted(problems, key=lambda problem: problem.line)
@@ -145,19 +174,17 @@ def _gap(
 ) -> list[AuditProblem]:
     """Strange lines where entries are missing are those entries, changed; what is left over was added or taken."""
     problems = [
-        AuditProblem(file, strange, "changed", f"this should be entry {place}")
+        AuditProblem(file, strange, "changed", _CHANGED(place=place))
         for strange, place in zip(unknown, missing, strict=False)
     ]
-    problems += [
-        AuditProblem(file, strange, "inserted", "no entry of this chain") for strange in unknown[len(missing) :]
-    ]
+    problems += [AuditProblem(file, strange, "inserted", _FOREIGN()) for strange in unknown[len(missing) :]]
     gone = missing[len(unknown) :]
     if gone:
-        span = f"entry {gone[0]}" if len(gone) == 1 else f"entries {gone[0]} to {gone[-1]}"
+        span = _ENTRY(place=gone[0]) if len(gone) == 1 else _ENTRIES(first=gone[0], last=gone[-1])
         if at_end:
-            problems.append(AuditProblem(file, line, "cut", f"the file ends here; {span} are missing"))
+            problems.append(AuditProblem(file, line, "cut", _CUT(span=span)))
         else:
-            problems.append(AuditProblem(file, line, "removed", f"{span} should stand before this line"))
+            problems.append(AuditProblem(file, line, "removed", _REMOVED(span=span)))
     return problems
 
 

@@ -121,7 +121,7 @@ def _command_problems(layer: Layer, settings: Settings) -> Iterator[ConfigProble
         try:
             table = table.extended({name: entry})
         except TableError as error:
-            yield layer.problem(Problem((*COMMANDS, name), str(error)))
+            yield layer.problem(Problem((*COMMANDS, name), error.message))
 
 
 def _rules(layer: Layer, settings: Settings) -> Iterator[Rule]:

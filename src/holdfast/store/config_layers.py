@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from holdfast.core.decode import Path, Problem
+from holdfast.core.messages import Message, Phrase
 from holdfast.core.setting_keys import GUARD_MODE, RULES, KeyNameError, key_text, kind_at, parse_key, takes_text
 from holdfast.store import json5_tree
 from holdfast.store.config_problems import ConfigError, ConfigProblem
@@ -20,6 +21,29 @@ from holdfast.store.json5_tree import Entry, Json5Error, Lines, Node
 INLINE_VARIABLE = "HOLDFAST_CONFIG_INLINE"
 GUARD_MODE_VARIABLE = "MEMORY_BANK_GUARD_MODE"
 LARGEST_FILE = 16 * 1024 * 1024
+
+_NO_OBJECT = Phrase(
+    "config.not_an_object",
+    "expected an object in {{ }}, found something else",
+    "应为写在 {{ }} 中的对象，实际是别的内容",
+)
+_TOO_LARGE = Phrase(
+    "config.too_large", "expected at most {most} bytes, found {size}", "最多 {most} 字节，实际 {size} 字节"
+)
+_DEAD_LINK = Phrase(
+    "config.dead_link",
+    "is a link to {target}, which is not there; mend or remove the link",
+    "是指向 {target} 的链接，而目标不存在；请修复或删除该链接",
+)
+CANNOT_READ = Phrase("config.cannot_read", "cannot be read: {error}", "无法读取：{error}")
+_UTF16 = Phrase(
+    "config.utf16",
+    "expected UTF-8, found UTF-16; save the file as UTF-8",
+    "应为 UTF-8，实际为 UTF-16；请将文件保存为 UTF-8",
+)
+_NOT_UTF8 = Phrase("config.not_utf8", "expected UTF-8, found byte {byte}", "应为 UTF-8，实际有字节 {byte}")
+_NO_ASSIGNMENT = Phrase("config.no_assignment", "expected key=value", "应为 键=值")
+_WHOLE_LIST = Phrase("config.whole_list", "a list can only be given as a whole here", "列表在此只能整体给出")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,37 +100,37 @@ def text_layer(source: str, text: str) -> Layer:
         tree = json5_tree.parse(text)
     except Json5Error as error:
         line, column = lines.at(error.offset)
-        raise ConfigError([ConfigProblem(source, str(error), key_text(error.path), line, column)]) from None
+        raise ConfigError([ConfigProblem(source, error.message, key_text(error.path), line, column)]) from None
     layer = Layer(source, tree.value if tree.is_object else {}, tree, lines)
     if not tree.is_object:
-        raise ConfigError([layer.problem(Problem((), "expected an object in { }, found something else"))])
+        raise ConfigError([layer.problem(Problem((), _NO_OBJECT()))])
     return layer
 
 
 def read_text(path: FilePath) -> str | None:
     """The file's text with every byte in it (a byte order mark too), or None when there is no file."""
 
-    def fail(message: str, line: int | None = None, column: int | None = None) -> ConfigError:
+    def fail(message: Message, line: int | None = None, column: int | None = None) -> ConfigError:
         return ConfigError([ConfigProblem(str(path), message, "", line, column)])
 
     try:
         size = path.stat().st_size
         if size > LARGEST_FILE:
-            raise fail(f"expected at most {LARGEST_FILE} bytes, found {size}")
+            raise fail(_TOO_LARGE(most=LARGEST_FILE, size=size))
         raw = path.read_bytes()
     except FileNotFoundError:
         if path.is_symlink():
-            raise fail(f"is a link to {path.readlink()}, which is not there; mend or remove the link") from None
+            raise fail(_DEAD_LINK(target=path.readlink())) from None
         return None
     except OSError as error:
-        raise fail(f"cannot be read: {error.strerror or error}") from None
+        raise fail(CANNOT_READ(error=error.strerror or error)) from None
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise fail("expected UTF-8, found UTF-16; save the file as UTF-8") from None
+            raise fail(_UTF16()) from None
         line, column = Lines(raw[: error.start].decode("utf-8")).at(len(raw[: error.start].decode("utf-8")))
-        raise fail(f"expected UTF-8, found byte 0x{raw[error.start]:02x}", line, column) from None
+        raise fail(_NOT_UTF8(byte=f"0x{raw[error.start]:02x}"), line, column) from None
 
 
 def environment_layers(environ: Mapping[str, str]) -> Iterator[Layer]:
@@ -126,14 +150,14 @@ def assignment_layer(assignment: str, option: str = "--set") -> Layer:
     source = f"{option} {assignment}"
     key, equals, text = assignment.partition("=")
     if not equals:
-        raise ConfigError([ConfigProblem(source, "expected key=value")])
+        raise ConfigError([ConfigProblem(source, _NO_ASSIGNMENT())])
     try:
         path = parse_key(key.strip())
         if any(isinstance(part, int) for part in path):
-            raise KeyNameError("a list can only be given as a whole here")
+            raise KeyNameError(_WHOLE_LIST())
         return Layer(source, nested(path, parse_value(path, text)))
     except (KeyNameError, Json5Error) as error:
-        raise ConfigError([ConfigProblem(source, str(error))]) from None
+        raise ConfigError([ConfigProblem(source, error.message)]) from None
 
 
 def parse_value(path: Path, text: str) -> Any:

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from holdfast.core.messages import Message, Phrase, TellableError
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
     source: str
     """The file, or the name of the option or variable that brought the value."""
-    message: str
+    message: Message
     key: str = ""
     line: int | None = None
     column: int | None = None
 
     def __str__(self) -> str:
+        return self.told().text()
+
+    def told(self) -> Message:
+        """The whole line as a message."""
         place = self.source + "".join(f":{number}" for number in (self.line, self.column) if number is not None)
-        return f"{place}: {self.key}: {self.message}" if self.key else f"{place}: {self.message}"
+        return (
+            _AT_KEY(place=place, key=self.key, what=self.message) if self.key else _AT(place=place, what=self.message)
+        )
 
 
-class ConfigError(Exception):
+_AT = Phrase("config.at", "{place}: {what}", "{place}：{what}")
+_AT_KEY = Phrase("config.at_key", "{place}: {key}: {what}", "{place}：{key}：{what}")
+_ALSO = Phrase("config.also", "{first}\n{rest}", "{first}\n{rest}")
+
+
+class ConfigError(TellableError):
     """A configuration that must not be used; nothing was written."""
 
     def __init__(self, problems: Iterable[ConfigProblem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(map(str, self.problems)))
+        super().__init__(_all(self.problems))
+
+
+def _all(problems: Sequence[ConfigProblem]) -> Message:
+    first, *rest = problems
+    return _ALSO(first=first.told(), rest=_all(rest)) if rest else first.told()

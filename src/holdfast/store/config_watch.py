@@ -12,10 +12,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from holdfast.core.messages import Phrase
 from holdfast.store.config_file import Inline, LoadedConfig, load_text
 from holdfast.store.config_layers import read_text
 from holdfast.store.config_problems import ConfigError, ConfigProblem
 
+_GONE = Phrase(
+    "config.gone",
+    "is gone; what was read last stays in force until it is back or Holdfast is restarted",
+    "已不存在；在它恢复或 Holdfast 重启之前，沿用最后读到的内容",
+)
 _Stamp = tuple[int, int, int, int, int]
 # A second write may follow within one tick of the file system's clock and leave every stamp equal.
 _SETTLED_NANOSECONDS = 2_000_000_000
@@ -62,8 +68,7 @@ class ConfigWatcher:
         try:
             text = read_text(self.path)
             if text is None and self._text is not None:
-                gone = "is gone; what was read last stays in force until it is back or Holdfast is restarted"
-                raise ConfigError([ConfigProblem(str(self.path), gone)])
+                raise ConfigError([ConfigProblem(str(self.path), _GONE())])
             if text == self._text and not before.problems:
                 return None, False
             config = load_text(self.path, text, self._inline)

@@ -18,6 +18,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from holdfast.core.decode import Path, encode
+from holdfast.core.messages import Phrase, TellableError
 from holdfast.core.patterns import Rule
 from holdfast.core.setting_keys import RULES, key_text
 from holdfast.core.settings import RuleSetting
@@ -34,7 +35,34 @@ LOCK_SECONDS = 10.0
 _BACKUP_NAME = re.compile(r"(?P<number>\d+)-(?P<digest>[0-9a-f]{12})\.jsonc")
 
 
-class ConfigWriteError(Exception):
+_NO_PLACE = Phrase(
+    "write.no_place",
+    "{path}: {key} has no place {index}; there are {count} items",
+    "{path}：{key} 没有第 {index} 个位置；共有 {count} 项",
+)
+_NO_RULE = Phrase(
+    "write.no_rule",
+    "{path}: {key} has no rule {index}; there are {count}",
+    "{path}：{key} 没有规则 {index}；共有 {count} 条",
+)
+_OTHER_RULE = Phrase(
+    "write.other_rule",
+    "{path}: rule {index} has been changed by somebody else meanwhile; look again",
+    "{path}：规则 {index} 已被他人更改；请重新查看",
+)
+_CANNOT_WRITE = Phrase(
+    "write.cannot", "{path}: cannot be written: {error}; nothing was changed", "{path}：无法写入：{error}；没有任何更改"
+)
+_AT = Phrase("write.at", "{path}: {what}", "{path}：{what}")
+_NOTHING_WRITTEN = Phrase("write.nothing", "{what}; nothing was written", "{what}；没有写入任何内容")
+_BY_HAND = Phrase(
+    "write.by_hand",
+    "{path}: this file is written in a way that cannot be changed safely; edit it by hand",
+    "{path}：此文件的写法无法安全地自动更改；请手动编辑",
+)
+
+
+class ConfigWriteError(TellableError):
     """The change was not made, and the file is as it was; the message says why."""
 
 
@@ -139,7 +167,7 @@ def insert_item(
     def change(text: str, before: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         items: list[Any] = value_in(before, key)[1] or []
         if not 0 <= index <= len(items):
-            raise ConfigWriteError(f"{path}: {key_text(key)} has no place {index}; there are {len(items)} items")
+            raise ConfigWriteError(_NO_PLACE(path=path, key=key_text(key), index=index, count=len(items)))
         expected = _with(before, key, [*items[:index], value, *items[index:]])
         return jsonc_splice.insert_item(text, key, index, value), expected
 
@@ -204,9 +232,9 @@ def rule_value(setting: RuleSetting) -> dict[str, Any]:
 def _rules_with(path: FilePath, value: dict[str, Any], index: int, expected: RuleSetting | None) -> list[Any]:
     rules: list[Any] = value_in(value, RULES)[1] or []
     if not 0 <= index < len(rules):
-        raise ConfigWriteError(f"{path}: {key_text(RULES)} has no rule {index}; there are {len(rules)}")
+        raise ConfigWriteError(_NO_RULE(path=path, key=key_text(RULES), index=index, count=len(rules)))
     if expected is not None and rules[index] != rule_value(expected):
-        raise ConfigWriteError(f"{path}: rule {index} has been changed by somebody else meanwhile; look again")
+        raise ConfigWriteError(_OTHER_RULE(path=path, index=index))
     return rules
 
 
@@ -229,9 +257,9 @@ def _change(path: FilePath, change: _Change, deadline_seconds: float) -> Written
         with file_lock(real.with_name(f"{real.name}.lock"), deadline_seconds=deadline_seconds):
             return _change_locked(path, real, change)
     except LockTimeout as error:
-        raise ConfigWriteError(str(error)) from None
+        raise ConfigWriteError(error.message) from None
     except OSError as error:
-        raise ConfigWriteError(f"{path}: cannot be written: {error.strerror or error}; nothing was changed") from None
+        raise ConfigWriteError(_CANNOT_WRITE(path=path, error=error.strerror or error)) from None
 
 
 def _change_locked(path: FilePath, real: FilePath, change: _Change) -> Written:
@@ -243,7 +271,7 @@ def _change_locked(path: FilePath, real: FilePath, change: _Change) -> Written:
     try:
         after, expected = change(text, value)
     except SpliceError as error:
-        raise ConfigWriteError(f"{path}: {error}") from None
+        raise ConfigWriteError(_AT(path=path, what=error.message)) from None
     if after == text:
         return Written(False, before)
     _verify(path, text, after, expected)
@@ -259,9 +287,7 @@ def _checked(path: FilePath, after: str, inline: Inline) -> LoadedConfig:
         return load_text(path, after, inline)
     except ConfigError as error:
         # without line and column: they would be those of a text that nobody will ever see
-        problems = (
-            ConfigProblem(str(path), f"{said.message}; nothing was written", said.key) for said in error.problems
-        )
+        problems = (ConfigProblem(str(path), _NOTHING_WRITTEN(what=said.message), said.key) for said in error.problems)
         raise ConfigError(problems) from None
 
 
@@ -271,7 +297,7 @@ def _verify(path: FilePath, before: str, after: str, expected: dict[str, Any]) -
     theirs = _second_opinion(after)
     wanted_by_theirs = theirs if _second_opinion(before) is None else expected
     if not _same(ours, expected) or not _same(theirs, wanted_by_theirs):
-        raise ConfigWriteError(f"{path}: this file is written in a way that cannot be changed safely; edit it by hand")
+        raise ConfigWriteError(_BY_HAND(path=path))
 
 
 def _second_opinion(text: str) -> Any:

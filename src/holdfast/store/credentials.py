@@ -10,8 +10,24 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from holdfast.core.messages import Phrase, TellableError
 
-class CredentialsError(Exception):
+_UNREADABLE = Phrase("credentials.unreadable", "{path}: cannot be read: {error}", "{path}：无法读取：{error}")
+_NO_FILE = Phrase("credentials.no_file", "{path}: is not a file", "{path}：不是文件")
+_OPEN = Phrase(
+    "credentials.open",
+    "{path}: others may read it (mode {mode}); run: chmod 600 {path}",
+    "{path}：他人可以读取（权限 {mode}）；请运行 `chmod 600 {path}`",
+)
+_NO_TEXT = Phrase("credentials.no_text", "{path}: is not UTF-8 text", "{path}：不是 UTF-8 文本")
+_NO_PAIR = Phrase(
+    "credentials.no_pair",
+    "{path}:{line}: expected NAME=key, found something else",
+    "{path}:{line}：应为 名称=密钥，实际是别的内容",
+)
+
+
+class CredentialsError(TellableError):
     """The file cannot be used; the message says why and what to do."""
 
 
@@ -22,19 +38,19 @@ def read_credentials(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise CredentialsError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise CredentialsError(_UNREADABLE(path=path, error=error.strerror or error)) from None
     with os.fdopen(descriptor, "rb") as stream:
         status = os.fstat(stream.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise CredentialsError(f"{path}: is not a file")
+            raise CredentialsError(_NO_FILE(path=path))
         if status.st_mode & 0o077:
             mode = f"{stat.S_IMODE(status.st_mode):04o}"
-            raise CredentialsError(f"{path}: others may read it (mode {mode}); run: chmod 600 {path}")
+            raise CredentialsError(_OPEN(path=path, mode=mode))
         raw = stream.read()
     try:
         lines = raw.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise CredentialsError(f"{path}: is not UTF-8 text") from None
+        raise CredentialsError(_NO_TEXT(path=path)) from None
     found: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         text = line.strip()
@@ -44,7 +60,7 @@ def read_credentials(path: Path) -> dict[str, str]:
         name = name.removeprefix("export ").strip()
         key = key.strip()
         if not equals or not name.replace("_", "").isalnum() or not key:
-            raise CredentialsError(f"{path}:{number}: expected NAME=key, found something else")
+            raise CredentialsError(_NO_PAIR(path=path, line=number))
         if len(key) >= 2 and key[0] == key[-1] and key[0] in "\"'":
             key = key[1:-1]
         found[name] = key

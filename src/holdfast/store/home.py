@@ -10,14 +10,43 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.core.messages import Phrase, TellableError
+
 HOME_VARIABLE = "HOLDFAST_HOME"
 
+_NO_FOLDER = Phrase(
+    "vault.no_folder",
+    "{folder} is not a directory; name one that is there by --vault",
+    "{folder} 不是目录；请用 --vault 指定一个存在的目录",
+)
+_EVERYTHING = Phrase(
+    "vault.everything",
+    "{vault} cannot be a vault, because everything lies in it; go into a project, or name one by --vault",
+    "{vault} 不能作为项目目录，因为一切都在其中；请进入一个项目，或用 --vault 指定",
+)
+_YOUR_HOME = Phrase(
+    "vault.your_home",
+    "{vault} is your home directory and cannot be a vault; go into a project, or name one by --vault",
+    "{vault} 是你的主目录，不能作为项目目录；请进入一个项目，或用 --vault 指定",
+)
+_HOME_BY_GIT = Phrase(
+    "vault.home_by_git",
+    "{vault} (the git top level of {start}) is your home directory and cannot be a vault; go into a project, or name "
+    "one by --vault",
+    "{vault}（{start} 的 git 顶层）是你的主目录，不能作为项目目录；请进入一个项目，或用 --vault 指定",
+)
+_OURS = Phrase(
+    "vault.ours",
+    "{vault} belongs to Holdfast itself and cannot be a vault; go into a project, or name one by --vault",
+    "{vault} 属于 Holdfast 自身，不能作为项目目录；请进入一个项目，或用 --vault 指定",
+)
 
-class HomeError(Exception):
+
+class HomeError(TellableError):
     """The home cannot be used; the message says why and what to do."""
 
 
-class VaultError(Exception):
+class VaultError(TellableError):
     """The directory cannot be a vault; the message says why and what to do."""
 
 
@@ -154,17 +183,15 @@ def find_vault(
     environ = os.environ if environ is None else environ
     begin = Path(option).expanduser() if option else (start or Path.cwd())
     if not begin.is_dir():
-        raise VaultError(f"{begin} is not a directory; name one that is there by --vault")
+        raise VaultError(_NO_FOLDER(folder=begin))
     real = Path(os.path.realpath(begin))
     vault = real if option else (git_top_level(real) or real)
-    remedy = "go into a project, or name one by --vault"
     if vault == Path(vault.anchor):
-        raise VaultError(f"{vault} cannot be a vault, because everything lies in it; {remedy}")
+        raise VaultError(_EVERYTHING(vault=vault))
     if vault in _homes(environ):
-        found = "" if vault == real else f" (the git top level of {real})"
-        raise VaultError(f"{vault}{found} is your home directory and cannot be a vault; {remedy}")
+        raise VaultError(_YOUR_HOME(vault=vault) if vault == real else _HOME_BY_GIT(vault=vault, start=real))
     if home is not None and vault.is_relative_to(os.path.realpath(home.root)):
-        raise VaultError(f"{vault} belongs to Holdfast itself and cannot be a vault; {remedy}")
+        raise VaultError(_OURS(vault=vault))
     return vault
 
 

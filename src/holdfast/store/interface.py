@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 from holdfast.core.events import Answer
 from holdfast.core.keys import SessionId, SessionKey
+from holdfast.core.messages import Message, Phrase, TellableError
 
 SessionState = Literal["active", "sealing", "sealed"]
 IMPORTED = "imported"
@@ -145,6 +146,18 @@ class Committed:
 
 AlterationKind = Literal["removed", "changed", "inserted", "reordered", "cut", "missing", "unknown", "store"]
 
+ALTERATIONS: Mapping[AlterationKind, Phrase] = {
+    "removed": Phrase("audit.removed", "removed", "被移除"),
+    "changed": Phrase("audit.changed", "changed", "被更改"),
+    "inserted": Phrase("audit.inserted", "inserted", "被插入"),
+    "reordered": Phrase("audit.reordered", "reordered", "被移动"),
+    "cut": Phrase("audit.cut", "cut", "被截断"),
+    "missing": Phrase("audit.missing", "missing", "缺失"),
+    "unknown": Phrase("audit.unknown", "unknown", "来历不明"),
+    "store": Phrase("audit.store", "store", "数据库"),
+}
+_ALTERED = Phrase("audit.altered", "{place}: {kind}: {what}", "{place}：{kind}：{what}")
+
 
 @dataclass(frozen=True, slots=True)
 class AuditProblem:
@@ -155,11 +168,15 @@ class AuditProblem:
     """From 1; 0 when it concerns the file as a whole."""
     kind: AlterationKind
     """`missing`: the whole file; `unknown`: a file the store knows nothing of; `store`: the store's own copy."""
-    message: str
+    message: Message
+
+    def told(self) -> Message:
+        """The whole line as a message."""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return _ALTERED(place=place, kind=ALTERATIONS[self.kind](), what=self.message)
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.kind}: {self.message}"
+        return self.told().text()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +203,7 @@ class Deletion:
     events: int
 
 
-class StoreError(Exception):
+class StoreError(TellableError):
     """Something the store could not do; the message names the file and the next step."""
 
 
@@ -206,9 +223,21 @@ class AlreadyDecided(StoreError):
     """An approval that was answered, has expired or was cancelled before."""
 
     def __init__(self, approval: Approval) -> None:
-        how = f"{approval.answer} by {approval.answered_by or 'somebody'}" if approval.answer else approval.status
-        super().__init__(f"approval {approval.id!r} is already decided: {how}")
+        if approval.answer:
+            said = _ANSWERED(id=repr(approval.id), answer=approval.answer, by=approval.answered_by or _SOMEBODY())
+        else:
+            said = _ENDED(id=repr(approval.id), status=approval.status)
+        super().__init__(said)
         self.approval = approval
+
+
+_ANSWERED = Phrase(
+    "approval.answered",
+    "approval {id} is already decided: {answer} by {by}",
+    "审批 {id} 已有决定：{by} 选择了 {answer}",
+)
+_ENDED = Phrase("approval.ended", "approval {id} is already decided: {status}", "审批 {id} 已有决定：{status}")
+_SOMEBODY = Phrase("approval.somebody", "somebody", "某人")
 
 
 class Store(Protocol):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from holdfast.core.decode import Path
+from holdfast.core.messages import Message, Phrase, TellableError
 
 MAX_DEPTH = 64
 _SPACE = "[ \\t\\n\\r\\v\\f\\u00a0\\ufeff\\u2028\\u2029\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000]"
@@ -33,10 +34,39 @@ _WORDS = {"true": True, "false": False, "null": None}
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-class Json5Error(ValueError):
+_EXPECTED = Phrase("json5.expected", "expected {wanted}, found {found}", "应为{wanted}，实际为{found}")
+_END = Phrase("json5.end", "the end of the file", "文件结尾")
+_VALUE = Phrase("json5.value", "a value", "一个值")
+_QUOTED_VALUE = Phrase("json5.quoted_value", "a value (text stands in quotes)", "一个值（文本须加引号）")
+_FINITE = Phrase("json5.finite", "a finite number", "有限的数字")
+_COLON = Phrase("json5.colon", "`:` behind the key", "键后面的 `:`")
+_COMMA = Phrase("json5.comma", "`,` or `{closing}`", " `,` 或 `{closing}`")
+_KEY = Phrase("json5.key", "a key or `}}`", "键或 `}}`")
+_COMMENT = Phrase(
+    "json5.comment",
+    "expected `*/`, found the end of the file: this comment is never closed",
+    "应为 `*/`，实际为文件结尾：此注释没有结束",
+)
+TWICE = Phrase(
+    "json5.twice",
+    "expected each key once, but {key} stands on line {line} already",
+    "每个键只能出现一次，但 {key} 在第 {line} 行已经出现",
+)
+_DEEP = Phrase("json5.deep", "expected at most {most} levels, found one more", "最多 {most} 层，实际更多")
+_QUOTE = Phrase(
+    "json5.quote", "expected a closing {quote}, found the end of the line", "应有结束的 {quote}，实际到了行尾"
+)
+_SURROGATE = Phrase("json5.surrogate", "expected text, found half of a surrogate pair", "应为文本，实际为半个代理对")
+_HEX = Phrase(
+    "json5.hex", "expected {width} hexadecimal digits behind \\{char}", "\\{char} 后面应有 {width} 位十六进制数字"
+)
+_ESCAPE = Phrase("json5.escape", "expected an escape sequence behind the backslash", "反斜杠后面应为转义序列")
+
+
+class Json5Error(TellableError, ValueError):
     """Text that is not JSON5: what was expected, what was found, where, and inside which key."""
 
-    def __init__(self, message: str, offset: int, path: Path) -> None:
+    def __init__(self, message: Message, offset: int, path: Path) -> None:
         super().__init__(message)
         self.offset = offset
         self.path = path
@@ -122,26 +152,26 @@ class _Parser:
         root = self._value()
         self._skip()
         if self.at < len(self.text):
-            self._fail("the end of the file")
+            self._fail(_END())
         return root
 
     def _skip(self) -> None:
         self.at = skip_trivia(self.text, self.at)
         if self.text.startswith("/*", self.at):
-            raise Json5Error("expected `*/`, found the end of the file: this comment is never closed", *self._here())
+            raise Json5Error(_COMMENT(), *self._here())
 
     def _here(self, offset: int | None = None) -> tuple[int, Path]:
         return (self.at if offset is None else offset), tuple(self.path)
 
-    def _fail(self, expected: str, offset: int | None = None) -> NoReturn:
+    def _fail(self, wanted: Message, offset: int | None = None) -> NoReturn:
         place, path = self._here(offset)
         if place >= len(self.text):
-            found = "the end of the file"
+            found: str | Message = _END()
         else:
             # a whole word reads better than its first letter
             word = re.compile(r"[\w.+-]{1,30}").match(self.text, place)
             found = repr(word.group() if word else self.text[place])
-        raise Json5Error(f"expected {expected}, found {found}", place, path)
+        raise Json5Error(_EXPECTED(wanted=wanted, found=found), place, path)
 
     def _value(self) -> Node:
         text, start = self.text, self.at
@@ -159,7 +189,7 @@ class _Parser:
             return Node(start, self.at, _WORDS[name.group()])
         number = _NUMBER.match(text, start)
         if number is None or _NAME.match(text, number.end()) or text[number.end() : number.end() + 1].isdigit():
-            self._fail("a value (text stands in quotes)" if name else "a value")
+            self._fail(_QUOTED_VALUE() if name else _VALUE())
         self.at = number.end()
         return Node(start, self.at, self._number(number))
 
@@ -172,7 +202,7 @@ class _Parser:
         value = float(match["real"] or "inf")
         if not math.isfinite(value):
             # JSON5 knows Infinity and NaN; no setting has a use for them, and no JSON can carry them on
-            self._fail("a finite number", match.start())
+            self._fail(_FINITE(), match.start())
         return sign * value
 
     def _object(self) -> Node:
@@ -189,12 +219,10 @@ class _Parser:
             if key in value:
                 first = next(entry for entry in entries if entry.key == key)
                 line = Lines(self.text).at(first.start)[0]
-                raise Json5Error(
-                    f"expected each key once, but {key!r} stands on line {line} already", *self._here(key_start)
-                )
+                raise Json5Error(TWICE(key=repr(key), line=line), *self._here(key_start))
             self._skip()
             if not self.text.startswith(":", self.at):
-                self._fail("`:` behind the key")
+                self._fail(_COLON())
             self.at += 1
             self._skip()
             node = self._value()
@@ -216,7 +244,7 @@ class _Parser:
 
     def _open(self) -> int:
         if len(self.path) >= MAX_DEPTH:
-            raise Json5Error(f"expected at most {MAX_DEPTH} levels, found one more", *self._here())
+            raise Json5Error(_DEEP(most=MAX_DEPTH), *self._here())
         self.at += 1
         return self.at - 1
 
@@ -230,7 +258,7 @@ class _Parser:
             self.at += 1
             return self.at - 1
         if not self.text.startswith(closing, self.at):
-            self._fail(f"`,` or `{closing}`")
+            self._fail(_COMMA(closing=closing))
         return None
 
     def _key(self) -> str:
@@ -239,7 +267,7 @@ class _Parser:
             return self._string(char)
         name = _NAME.match(self.text, self.at)
         if name is None:
-            self._fail("a key or `}`")
+            self._fail(_KEY())
         self.at = name.end()
         return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), name.group())
 
@@ -257,7 +285,7 @@ class _Parser:
             if char == quote:
                 break
             if char != "\\":
-                raise Json5Error(f"expected a closing {quote}, found the end of the line", *self._here(start))
+                raise Json5Error(_QUOTE(quote=quote), *self._here(start))
             part, at = self._escape(at)
             parts.append(part)
         self.at = at + 1
@@ -266,7 +294,7 @@ class _Parser:
             try:
                 value = value.encode("utf-16", "surrogatepass").decode("utf-16")
             except UnicodeDecodeError:
-                raise Json5Error("expected text, found half of a surrogate pair", *self._here(start)) from None
+                raise Json5Error(_SURROGATE(), *self._here(start)) from None
         return value
 
     def _escape(self, at: int) -> tuple[str, int]:
@@ -276,7 +304,7 @@ class _Parser:
             width = 4 if char == "u" else 2
             digits = text[at + 2 : at + 2 + width]
             if not re.fullmatch(f"[0-9a-fA-F]{{{width}}}", digits):
-                raise Json5Error(f"expected {width} hexadecimal digits behind \\{char}", *self._here(at))
+                raise Json5Error(_HEX(width=width, char=char), *self._here(at))
             return chr(int(digits, 16)), at + 2 + width
         if char == "\r" and text[at + 2 : at + 3] == "\n":
             return "", at + 3
@@ -285,5 +313,5 @@ class _Parser:
         if char == "0" and not text[at + 2 : at + 3].isdigit():
             return "\0", at + 2
         if char == "" or char.isdigit():
-            raise Json5Error("expected an escape sequence behind the backslash", *self._here(at))
+            raise Json5Error(_ESCAPE(), *self._here(at))
         return _SIMPLE_ESCAPES.get(char, char), at + 2

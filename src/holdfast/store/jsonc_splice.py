@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.core.decode import Path, dotted
+from holdfast.core.messages import Phrase, TellableError
 from holdfast.store.json5_tree import Entry, Node, find, parse
 
 EMPTY_FILE = "{\n}\n"
@@ -22,8 +23,17 @@ _BLANKS = re.compile(r"[ \t\f\v\u00a0\ufeff]*")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-class SpliceError(ValueError):
+class SpliceError(TellableError, ValueError):
     """A place that is not there, or cannot hold what it is given."""
+
+
+_FILE = Phrase("splice.file", "the file", "文件")
+_NOT_A_LIST = Phrase("splice.not_a_list", "{key} is not a list", "{key} 不是列表")
+_NO_PLACE = Phrase("splice.no_place", "{key} has no place {index}", "{key} 没有第 {index} 个位置")
+_NO_PART = Phrase("splice.no_part", "{key} has no part {part}", "{key} 没有 {part} 部分")
+_NOT_THERE = Phrase(
+    "splice.not_there", "{key} cannot be removed: there is no such place", "无法移除 {key}：没有这个位置"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +50,9 @@ def insert_item(text: str, path: Path, index: int, value: Any) -> str:
         return set_value(text, path, [value])
     node = place.node if isinstance(place, Entry) else place
     if not isinstance(node.value, list):
-        raise SpliceError(f"{dotted(path)} is not a list")
+        raise SpliceError(_NOT_A_LIST(key=dotted(path)))
     if not 0 <= index <= len(node.value):
-        raise SpliceError(f"{dotted(path)} has no place {index}")
+        raise SpliceError(_NO_PLACE(key=dotted(path), index=index))
     return _Splicer(text).insert(node, index, lambda indent, broad: _Splicer(text).render(value, indent, broad))
 
 
@@ -59,7 +69,7 @@ def set_value(text: str, path: Path, value: Any) -> str:
     if depth == len(path):
         return splicer.replace(node, value)
     if not node.is_object or not all(isinstance(part, str) for part in path[depth:]):
-        raise SpliceError(f"{dotted(path[:depth]) or 'the file'} has no part {dotted(path[depth:])}")
+        raise SpliceError(_NO_PART(key=dotted(path[:depth]) or _FILE(), part=dotted(path[depth:])))
     inner = nested(path[depth + 1 :], value)
     key = _scalar(path[depth])
     count = len(node.entries or ())
@@ -77,7 +87,7 @@ def remove(text: str, path: Path) -> str:
     """Without the member or item at `path`; comments stay, also those that stood beside it."""
     place = find(parse(text), path)
     if not isinstance(place, Entry):
-        raise SpliceError(f"{dotted(path) or 'the whole file'} cannot be removed: there is no such place")
+        raise SpliceError(_NOT_THERE(key=dotted(path) or _FILE()))
     parent = find(parse(text), path[:-1])
     node = parent.node if isinstance(parent, Entry) else parent
     assert node is not None  # it holds `place`

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
+from holdfast.core.messages import Phrase
 from holdfast.store.interface import StoreError
 
 Migration = tuple[str, ...]
@@ -166,16 +167,22 @@ _FIRST: Migration = (
 MIGRATIONS: tuple[Migration, ...] = (_FIRST,)
 
 
+_TOO_NEW = Phrase(
+    "store.too_new",
+    "{path} was written by a newer Holdfast (its format is {version}, this program knows up to {newest}): update "
+    "Holdfast, or restore the copy {backup} if there is one",
+    "{path} 由更新的 Holdfast 写成（格式为 {version}，本程序只认识到 {newest}）：请更新 Holdfast，"
+    "或恢复副本 {backup}（若有）",
+)
+
+
 def version_of(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def require_known(path: Path, version: int, newest: int = len(MIGRATIONS)) -> None:
     if version > newest:
-        raise StoreError(
-            f"{path} was written by a newer Holdfast (its format is {version}, this program knows up to {newest}): "
-            f"update Holdfast, or restore the copy {backup_path(path, newest).name} if there is one"
-        )
+        raise StoreError(_TOO_NEW(path=path, version=version, newest=newest, backup=backup_path(path, newest).name))
 
 
 def backup_path(path: Path, version: int) -> Path:

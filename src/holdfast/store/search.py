@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from holdfast.core.messages import Phrase
 from holdfast.store.home import Home
 from holdfast.store.interface import EventRecord, Store
 from holdfast.store.meaning import Meaning, Near
@@ -44,6 +45,10 @@ _TAIL_BUDGET = 4.0
 
 Match = Literal["auto", "all", "any"]
 """`all`: every word; `any`: the best of those with some of them; `auto`: by whether it reads as a question."""
+
+_LIMIT = Phrase(
+    "search.limit", "limit must be between 1 and {most}, got {got}", "limit 须在 1 与 {most} 之间，实际为 {got}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,7 @@ class Search:
         """
         self._check()
         if not 1 <= limit <= MOST_HITS:
-            raise SearchError(f"limit must be between 1 and {MOST_HITS}, got {limit!r}")
+            raise SearchError(_LIMIT(most=MOST_HITS, got=repr(limit)))
         asked = read_query(query)
         sieve = Sieve(scope, filters)
         search = fingerprint(asked.text, [sieve.identity, match])

@@ -15,8 +15,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from holdfast.core.messages import Phrase
 from holdfast.store.json_text import to_json_bytes
 from holdfast.store.search_query import SearchError
+
+_NO_CURSOR = Phrase(
+    "search.no_cursor",
+    "{text} is no cursor: give the one of the last page as it was, or none",
+    "{text} 不是游标：请原样给出上一页的游标，或不给",
+)
+_OTHER_SEARCH = Phrase(
+    "search.other_search",
+    "this cursor belongs to another search: repeat its query and filters, or leave it out",
+    "此游标属于另一次搜索：请重复其查询和筛选，或不给游标",
+)
 
 Mode = Literal["all", "any"]
 _MODES: tuple[Mode, ...] = ("all", "any")
@@ -59,9 +71,9 @@ def decode(text: str, search: bytes) -> Cursor:
         if len(pending) != count:
             raise ValueError
     except (binascii.Error, ValueError, IndexError):
-        raise SearchError(f"{text!r} is no cursor: give the one of the last page as it was, or none") from None
+        raise SearchError(_NO_CURSOR(text=repr(text))) from None
     if data[2 : 2 + len(search)] != search:
-        raise SearchError("this cursor belongs to another search: repeat its query and filters, or leave it out")
+        raise SearchError(_OTHER_SEARCH())
     return Cursor(mode, before, tuple(pending), tuple(_sums(gaps)))
 
 

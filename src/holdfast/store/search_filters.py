@@ -6,12 +6,26 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from holdfast.core.keys import SessionKey
+from holdfast.core.messages import Phrase
 from holdfast.store.interface import EventRecord
 from holdfast.store.search_query import SearchError
 from holdfast.store.search_text import analyse
 
 _SCOPED = ("user", "agent", "thread", "vault")
 _LISTS = ("sessions", "kinds", "tools", "files", "agents", "threads")
+
+
+_NO_NAMES = Phrase("search.no_names", "{name} must be a tuple of names, got {got}", "{name} 须为名称列表，实际为 {got}")
+_NO_FILE = Phrase(
+    "search.no_file",
+    "{path} names no file: give a path, or the name of a file or folder",
+    "{path} 不是文件：请给出路径，或文件、文件夹的名称",
+)
+_NO_TIME = Phrase(
+    "search.no_time",
+    "nothing lies between {since} and {until}: since must be before until",
+    "{since} 与 {until} 之间没有任何内容：开始须早于结束",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +71,12 @@ class Filters:
         for name in _LISTS:
             value = getattr(self, name)
             if isinstance(value, str) or not all(isinstance(entry, str) and entry for entry in value):
-                raise SearchError(f"{name} must be a tuple of names, got {value!r}")
+                raise SearchError(_NO_NAMES(name=name, got=repr(value)))
         for path in self.files:
             if not file_words(path):
-                raise SearchError(f"{path!r} names no file: give a path, or the name of a file or folder")
+                raise SearchError(_NO_FILE(path=repr(path)))
         if self.since is not None and self.until is not None and self.since >= self.until:
-            raise SearchError(f"nothing lies between {self.since!r} and {self.until!r}: since must be before until")
+            raise SearchError(_NO_TIME(since=repr(self.since), until=repr(self.until)))
 
 
 NO_FILTERS = Filters()

@@ -13,11 +13,17 @@ from typing import Any
 
 import tantivy
 
+from holdfast.core.messages import Phrase as Sentence
 from holdfast.store.search_document import SCHEMA, STATE_MARK, Card, IndexState, Scored, state_of
 from holdfast.store.search_filters import Sieve
 from holdfast.store.search_query import AllOf, AnyOf, Node, Phrase, Prefix, SearchError, Term
 
 _MOST_EXPANDED = 64
+_TOO_MANY = Sentence(
+    "search.too_many",
+    "too many words begin with {start}: give more of it than {prefix}*",
+    "以 {start} 开头的词太多：请给出比 {prefix}* 更长的开头",
+)
 
 
 class Snapshot:
@@ -125,7 +131,7 @@ class Snapshot:
         try:
             return tantivy.Query.regex_phrase_query(SCHEMA, field, patterns)
         except ValueError:
-            raise SearchError(f"too many words begin with {terms[-1]!r}: give more of it than {terms[-1]}*") from None
+            raise SearchError(_TOO_MANY(start=repr(terms[-1]), prefix=terms[-1])) from None
 
 
 def _term(field: str, value: str, option: str = "basic") -> tantivy.Query:

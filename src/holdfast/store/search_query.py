@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from holdfast.core.messages import Phrase as Sentence
+from holdfast.core.messages import TellableError
 from holdfast.store.json_text import clean_text
 from holdfast.store.search_plain import beside
 from holdfast.store.search_stems import QUESTION_WORDS
@@ -22,8 +24,20 @@ Field = Literal["words", "parts", "stems"]
 MOST_CHUNKS = 100
 
 
-class SearchError(ValueError):
+class SearchError(TellableError, ValueError):
     """A search that cannot be done as it was asked for; the message says what to change."""
+
+
+_TOO_LONG = Sentence(
+    "search.too_long",
+    "a search takes {most} words, this one has {count}: shorten it",
+    "一次搜索最多 {most} 个词，这次有 {count} 个：请缩短",
+)
+_NOTHING = Sentence(
+    "search.nothing",
+    '{text} holds nothing to search for: give a word, a "phrase" or a prefix*',
+    "{text} 中没有可搜索的内容：请给出一个词、“短语”或前缀*",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +95,10 @@ def read_query(text: str) -> Query:
     text = composed(clean_text(text)).strip()
     chunks = list(_chunks(text))
     if len(chunks) > MOST_CHUNKS:
-        raise SearchError(f"a search takes {MOST_CHUNKS} words, this one has {len(chunks)}: shorten it")
+        raise SearchError(_TOO_LONG(most=MOST_CHUNKS, count=len(chunks)))
     nodes = tuple(dict.fromkeys(node for chunk in chunks if (node := _chunk_node(*chunk)) is not None))
     if not nodes:
-        raise SearchError(f'{text!r} holds nothing to search for: give a word, a "phrase" or a prefix*')
+        raise SearchError(_NOTHING(text=repr(text)))
     stems = tuple(dict.fromkeys(analyse(text).stems.split()))
     return Query(text, nodes[0] if len(nodes) == 1 else AllOf(nodes), stems, bool(stems) and looks_like_question(text))
 

@@ -68,7 +68,7 @@ class Browser:
 
     def _hold_against_schema(self, method: str, path: str, answer: httpx.Response) -> None:
         if answer.status_code >= 400:
-            assert set(answer.json()["error"]) == {"code", "params", "text"}, answer.text
+            assert set(answer.json()["error"]) == {"code", "params", "en", "zh"}, answer.text
             return
         route, _ = self.table.find(method, path.encode().partition(b"?")[0])
         if route.returns is not None:

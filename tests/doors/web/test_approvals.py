@@ -94,7 +94,7 @@ def test_UI2_always_writes_the_rule_as_it_was_edited(server, client, vault):
     approval = ask(server.control, vault, command="make all")
     rules = [{"domain": "bash", "pattern": "shell:make a*", "decision": "allow"}]
     done = client.post(f"/api/approvals/{approval.id}/answer", {"answer": "always", "rules": rules}).json()
-    assert done["problem"] == ""
+    assert done["problem"] is None
     assert done["approval"]["rules"][0]["pattern"] == "shell:make a*"
     assert "shell:make a*" in server.home.config.read_text()
     event = EventBuilder(approval.where, cwd=str(vault)).calling("bash", call_id="again", command="make apples")

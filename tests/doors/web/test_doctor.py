@@ -26,8 +26,8 @@ def test_UI1_a_problem_has_its_fix(client, home):
     told = client.get("/api/doctor", check="config").json()
     assert (told["healthy"], told["hosts"]) == (False, [])
     (problem,) = [finding for finding in told["findings"] if finding["level"] == "problem"]
-    assert str(home.config) in problem["what"]
-    assert problem["fix"]
+    assert str(home.config) in problem["what"]["en"]
+    assert problem["fix"]["zh"] != problem["fix"]["en"]
 
 
 def test_UI1_one_host_alone_and_an_unknown_check(client):

@@ -215,5 +215,5 @@ def test_HK2_an_agent_that_is_not_there_is_a_problem_with_its_line(client, confi
     (problem,) = client.get("/api/agents").json()["problems"]
     assert problem["file"] == str(config)
     assert problem["line"] is not None
-    assert "no agent is called 'nobody'" in problem["message"]
+    assert "no agent is called 'nobody'" in problem["message"]["en"]
     assert json.dumps(client.get("/api/system-prompt").json()["agent"]) == "null"

@@ -138,7 +138,7 @@ def test_AU3_a_job_ends_at_its_deadline_and_a_failure_is_told():
 
     failed = jobs.start(Job(PATIENCE), fails)
     wait_for(failed, "failed")
-    assert "no such luck" in failed.problem
+    assert "no such luck" in failed.problem.text()
     jobs.close()
 
 

@@ -11,7 +11,8 @@ export type Query = Record<string, string | number | boolean | string[] | null |
 /** A sentence of the server: known by its code, with both languages as fallback. */
 export interface Message {
   code: string;
-  params: Record<string, string>;
+  /** A place that holds a sentence of its own holds a whole message. */
+  params: Record<string, string | Message>;
   en: string;
   zh: string;
 }
@@ -22,12 +23,14 @@ export class ApiError extends Error {
     /** HTTP status; 0 when the server could not be reached. */
     readonly status: number,
     readonly code: string,
-    readonly params: Record<string, string>,
-    text: string,
+    readonly params: Record<string, string | Message>,
+    /** The sentence of the server, in both languages: `said(error)` shows it. */
+    readonly en: string,
+    readonly zh: string,
     /** The whole answer: 409 `already_decided` carries the card as `approval`. */
     readonly body: Record<string, unknown> = {},
   ) {
-    super(text);
+    super(en);
     this.name = 'ApiError';
   }
 }
@@ -58,15 +61,18 @@ export function onLockedOut(handler: LockedOut): void {
   lockedOut = handler;
 }
 
+const unreachable = () => new ApiError(0, 'unreachable', {}, 'The server cannot be reached.', '无法连接服务器。');
+
 async function answer<T>(response: Response): Promise<T> {
   if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-  const error = (body['error'] ?? {}) as { code?: string; params?: Record<string, string>; text?: string };
+  const error = (body['error'] ?? {}) as Partial<Message>;
   const problem = new ApiError(
     response.status,
     error.code ?? `http_${response.status}`,
     error.params ?? {},
-    error.text ?? response.statusText,
+    error.en ?? response.statusText,
+    error.zh ?? `服务器回答 ${response.status}`,
     body,
   );
   if (response.status === 401) lockedOut(problem);
@@ -81,7 +87,7 @@ async function send<T>(method: string, path: string, body?: unknown, signal?: Ab
     response = await fetch(path, { method, headers: headers(type), ...given, ...(signal ? { signal } : {}) });
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
-    throw new ApiError(0, 'unreachable', {}, 'The server cannot be reached.');
+    throw unreachable();
   }
   return answer<T>(response);
 }
@@ -104,7 +110,7 @@ export function upload<T>(path: string, query: Query, file: Blob, progress: (sha
     for (const [name, value] of Object.entries(headers({ 'content-type': 'application/octet-stream' })))
       request.setRequestHeader(name, value);
     request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
-    request.onerror = () => reject(new ApiError(0, 'unreachable', {}, 'The server cannot be reached.'));
+    request.onerror = () => reject(unreachable());
     request.onload = () =>
       answer<T>(new Response(request.responseText, { status: request.status, statusText: request.statusText })).then(
         resolve,

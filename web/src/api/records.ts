@@ -386,7 +386,7 @@ export interface AuditReport {
   ok: boolean;
   files: number;
   entries: number;
-  problems: { file: string; line: number; kind: string; message: string }[];
+  problems: { file: string; line: number; kind: string; message: Message }[];
 }
 
 export interface SimulatedChange {
@@ -529,7 +529,7 @@ export interface SimulationJob {
   replayed: number;
   total: number;
   result: Simulation | null;
-  problem: string;
+  problem: Message | null;
 }
 
 export const rules = {
@@ -554,7 +554,7 @@ export interface ConfigProblem {
   line: number | null;
   column: number | null;
   key: string;
-  message: string;
+  message: Message;
 }
 
 export interface SettingKind {
@@ -726,8 +726,8 @@ export const strategies = {
 export interface HealthFinding {
   check: string;
   level: 'ok' | 'warning' | 'problem';
-  what: string;
-  fix: string;
+  what: Message;
+  fix: Message | null;
 }
 
 export interface HostHealth {
@@ -786,8 +786,8 @@ export interface ProposalRow {
 export interface ProposalDetail extends ProposalRow {
   /** A unified diff against the file as it is now; empty once it is settled. */
   diff: string;
-  /** Why it cannot be applied as it stands; empty when it can. */
-  problem: string;
+  /** Why it cannot be applied as it stands; null when it can. */
+  problem: Message | null;
 }
 
 export const memory = {

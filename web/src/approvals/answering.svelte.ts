@@ -2,7 +2,7 @@
 import { SvelteSet } from 'svelte/reactivity'
 import { ApiError } from '$/api/http'
 import { approvals, type Answer, type ApprovalCard, type ProposedRule } from '$/api/live'
-import { translator } from '$/i18n/index.svelte'
+import { said, translator } from '$/i18n/index.svelte'
 import { keep } from '$/state/app.svelte'
 import { toast } from '$/ui/toasts.svelte'
 import words from './words'
@@ -19,7 +19,7 @@ export async function answer(card: ApprovalCard, given: Answer, more: { message?
   try {
     const { approval, problem } = await approvals.answer(card.id, given, more)
     keep({ ...approval, answeredHere: true })
-    if (problem) toast(problem, 'bad')
+    if (problem) toast(said(problem), 'bad')
     return ''
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
@@ -29,9 +29,9 @@ export async function answer(card: ApprovalCard, given: Answer, more: { message?
       toast(t('already'))
       return ''
     }
-    if (error.code === 'bad_rule') return error.message
-    toast(error.message, 'bad')
-    return error.message
+    if (error.code === 'bad_rule') return said(error)
+    toast(said(error), 'bad')
+    return said(error)
   } finally {
     sending.delete(card.id)
   }

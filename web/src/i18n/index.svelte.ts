@@ -1,3 +1,4 @@
+import { ApiError } from '$/api/http'
 import { fill, type Language, type Params, type Words } from './translate'
 
 const KEY = 'holdfast.language'
@@ -32,6 +33,12 @@ export function said(message: { en?: string; zh?: string } | string | null | und
   if (!message) return ''
   if (typeof message === 'string') return message
   return (state.language === 'zh' ? message.zh : message.en) || message.en || message.zh || ''
+}
+
+/** What went wrong: the server's own sentence, else whatever a browser says. */
+export function told(error: unknown): string {
+  if (error instanceof ApiError) return said(error)
+  return error instanceof Error ? error.message : String(error)
 }
 
 export type { Language, Params, Words }

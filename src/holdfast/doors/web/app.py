@@ -21,10 +21,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from holdfast.core.messages import Phrase
 from holdfast.doors.web.bodies import read_body, require_type
 from holdfast.doors.web.devices import Device
 from holdfast.doors.web.replies import json_response
-from holdfast.doors.web.routes import ApiError, Call, Route, Table, read_query
+from holdfast.doors.web.routes import LOCKED_OUT, WRONG_METHOD, ApiError, Call, Route, Table, read_query
 from holdfast.doors.web.security import KEY_HEADER, Guard
 from holdfast.doors.web.server import Server
 from holdfast.store.config_problems import ConfigError
@@ -57,6 +58,17 @@ MODULES: tuple[str, ...] = (
     "openapi",
 )
 MOST_JSON = 1 << 20
+
+_NO_HEADER = Phrase("page.no_header", "a request needs the header {header}", "请求须带有 {header} 头")
+_NOT_JSON = Phrase("page.not_json", "the body is not JSON", "请求内容不是 JSON")
+_TOO_SLOW = Phrase("page.too_slow", "it took too long; it may still be under way", "耗时过长；可能仍在进行")
+# What the store says names files and processes of this machine; the doctor says the same in every language.
+_STORE = Phrase("page.store", "{error}", "记录暂时无法读写；请稍后再试，或运行 `holdfast doctor` 查看原因")
+_INTERNAL = Phrase(
+    "page.internal",
+    "Holdfast itself failed ({error}); see the terminal",
+    "Holdfast 自身出错（{error}）；详情见终端",
+)
 
 
 def load_routes(modules: Sequence[str] = MODULES) -> tuple[Route, ...]:
@@ -95,7 +107,7 @@ class Dispatcher:
             if request.url.path.startswith("/api/"):
                 return await self._api(request)
             if request.method not in ("GET", "HEAD"):
-                raise ApiError(405, "wrong_method", f"{request.method} is not answered here")
+                raise ApiError(405, "wrong_method", WRONG_METHOD(method=request.method))
             return self._server.static.answer(request)
         except ApiError as error:
             return json_response(error.to_dict(), error.status)
@@ -111,7 +123,7 @@ class Dispatcher:
         raw = request.scope.get("raw_path") or request.scope["path"].encode()
         route, path = self._table.find(request.method, raw.partition(b"?")[0])
         if KEY_HEADER not in request.headers and "ticket" not in route.query:
-            raise ApiError(403, "missing_header", f"a request needs the header {KEY_HEADER}")
+            raise ApiError(403, "missing_header", _NO_HEADER(header=KEY_HEADER))
         device = None if route.public else await self._device(request, route)
         query = read_query(route.query, request.query_params)
         body = await self._body(request, route)
@@ -127,7 +139,7 @@ class Dispatcher:
         cookie = request.cookies.get(self._server.cookie, "")
         device = devices.known_by(cookie, request.headers.get(KEY_HEADER, ""))
         if device is None:
-            raise ApiError(401, "locked_out", "this browser is not known here; open the link from the terminal")
+            raise ApiError(401, "locked_out", LOCKED_OUT())
         if devices.is_due(device):
             await self._server.work(devices.seen, device.id)
         return device
@@ -142,7 +154,7 @@ class Dispatcher:
         try:
             given = orjson.loads(raw or b"{}")
         except orjson.JSONDecodeError:
-            raise ApiError(400, "not_json", "the body is not JSON") from None
+            raise ApiError(400, "not_json", _NOT_JSON()) from None
         return self._table.check_body(route, given)
 
 
@@ -155,15 +167,15 @@ def _known_error(error: Exception) -> ApiError:
     """Errors that say themselves what to do; anything else is ours."""
     match error:
         case TimeoutError():
-            return ApiError(504, "too_slow", "it took too long; it may still be under way")
+            return ApiError(504, "too_slow", _TOO_SLOW())
         case ConfigError():
-            return ApiError(409, "config", str(error))
+            return ApiError(409, "config", error.message)
         case VaultError():
-            return ApiError(422, "vault", str(error))
+            return ApiError(422, "vault", error.message)
         case StoreError():
-            return ApiError(503, "store", str(error))
+            return ApiError(503, "store", _STORE(error=error.message))
         case _:
-            return ApiError(500, "internal", f"Holdfast itself failed ({type(error).__name__}); see the terminal")
+            return ApiError(500, "internal", _INTERNAL(error=type(error).__name__))
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

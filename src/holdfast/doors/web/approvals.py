@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, cast
 
-from holdfast.doors.web.live_shapes import Answer, ApprovalCard, ProposedRule
+from holdfast.doors.web.live_shapes import Answer, ApprovalCard, MessageShape, ProposedRule
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
 from holdfast.store.interface import AlreadyDecided, StoreError
 
@@ -24,7 +24,7 @@ class AnswerBody(TypedDict):
 
 class Answered(TypedDict):
     approval: ApprovalCard
-    problem: str
+    problem: MessageShape | None
 
 
 def list_approvals(call: Call) -> ApprovalList:
@@ -67,16 +67,16 @@ def answer(call: Call) -> Answered:
     except AlreadyDecided as decided:
         card = server.cards.card(decided.approval, call.device.id)
         server.watch.look()
-        text = f"it was decided before: {decided.approval.answer or decided.approval.status}"
-        raise ApiError(409, "already_decided", text, body={"approval": card}) from None
+        raise ApiError(409, "already_decided", decided.message, body={"approval": card}) from None
     except StoreError as error:
         if chosen not in ("always", "for_a_while"):
             raise
         # Nothing was settled: the rule is about something else, cannot be read, or none can stand for this.
-        raise ApiError(422, "bad_rule", str(error), problem=error) from None
+        raise ApiError(422, "bad_rule", error.message) from None
     server.cards.decided_by(approval_id, call.device.id)
     server.watch.look()
-    return {"approval": server.cards.card(done.approval, call.device.id), "problem": done.problem}
+    problem = cast("MessageShape", done.problem.to_dict()) if done.problem else None
+    return {"approval": server.cards.card(done.approval, call.device.id), "problem": problem}
 
 
 ROUTES = (

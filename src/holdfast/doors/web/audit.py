@@ -9,14 +9,25 @@ from typing import Any, Literal, TypedDict
 from starlette.responses import Response, StreamingResponse
 
 from holdfast.control import folds_case
+from holdfast.core.messages import Phrase
 from holdfast.doors.audit_data import export_lines, report_data
 from holdfast.doors.rule_changes import own_rules
 from holdfast.doors.web import decision_shapes as shapes
 from holdfast.doors.web.audit_rows import FACETS, Row, Wanted
 from holdfast.doors.web.records import Answer, Records
-from holdfast.doors.web.routes import ApiError, Call, Route, not_found
+from holdfast.doors.web.routes import ApiError, Call, Route, bad_request, not_found
+from holdfast.doors.web.search import TOO_LONG
 from holdfast.doors.why import explanation
 from holdfast.simulator import Simulation, simulate
+
+_NO_CURSOR = Phrase(
+    "audit.no_cursor",
+    "{cursor} is no cursor: give the one of the page before, or none",
+    "{cursor} 不是游标：请给出上一页的游标，或不给",
+)
+_ONE_OF = Phrase("audit.event_or_session", "name an event or a session", "请指定事件或会话")
+_PROBLEM = ("file", "line", "kind", "message")
+
 
 MOST_ENTRIES = 200
 MOST_BUCKETS = 200
@@ -72,7 +83,7 @@ def _facet(counted: Counter[str]) -> list[Answer]:
 def _wanted(given: Mapping[str, Any]) -> Wanted:
     text = str(given.get("q") or "").strip()
     if len(text) > LONGEST_TEXT:
-        raise ApiError(422, "bad_request", f"q must be at most {LONGEST_TEXT} characters long", problem="q")
+        raise bad_request(TOO_LONG(name="q", most=LONGEST_TEXT), "q")
     return Wanted(
         facets={name: tuple(given.get(name) or ()) for name in FACETS},
         session=str(given.get("session") or ""),
@@ -86,7 +97,7 @@ def _position(cursor: str | None) -> int | None:
     if cursor is None:
         return None
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 16):
-        raise ApiError(422, "bad_cursor", f"{cursor[:40]!r} is no cursor: give the one of the page before, or none")
+        raise ApiError(422, "bad_cursor", _NO_CURSOR(cursor=repr(cursor[:40])))
     return int(cursor)
 
 
@@ -108,7 +119,7 @@ def row_data(row: Row, entry: Mapping[str, Any]) -> Answer:
         "session": row.session,
         "thread": str(entry.get("thread") or ""),
         "agent": row.agent,
-        "subagent": str(entry.get("subagent") or ""),
+        "subagent": str(entry.get("subagent") or "").partition("#")[0],
         "host": row.host,
         "lifted": bool(entry.get("lifted")),
     }
@@ -174,7 +185,9 @@ def _detail(records: Records, row: Row, entry: Mapping[str, Any], own: Sequence[
 def verify(call: Call) -> Answer:
     """Compare the files with the chain that the store keeps (AU2)."""
     records, session = call.server.records, call.query["session"]
-    return report_data(records.store.verify_audit(session=session))
+    report = report_data(records.store.verify_audit(session=session))
+    problems = [{**problem, "message": problem["said"]} for problem in report["problems"]]
+    return {**report, "problems": [{key: one[key] for key in _PROBLEM} for one in problems]}
 
 
 def offer_export(call: Call) -> Answer:
@@ -213,7 +226,7 @@ def replay(call: Call) -> Answer:
     records = call.server.records
     event, session = call.body.get("event", ""), call.body.get("session", "")
     if bool(event) == bool(session):
-        raise ApiError(422, "bad_request", "name an event or a session", problem="event")
+        raise bad_request(_ONE_OF(), "event")
     if event:
         entries: Iterable[Mapping[str, Any]] = [entry for _, entry in _about(records, event)]
     else:

@@ -14,7 +14,7 @@ from holdfast.chain.sealer import SEALED, Sealing
 from holdfast.chain.session_health import health_of
 from holdfast.chain.unsealing import UnsealError
 from holdfast.core.decode import camel
-from holdfast.core.messages import LANGUAGES
+from holdfast.core.messages import LANGUAGES, Phrase
 from holdfast.core.strategy import OWN_HOST, Effective, Who, effective
 from holdfast.doors.session_rows import archive_state, hand_over, newest_of_threads
 from holdfast.doors.web import chain_shapes as shapes
@@ -23,6 +23,16 @@ from holdfast.doors.web.routes import ApiError, Call, Route, not_found
 from holdfast.doors.web.thread_view import matches, pending_of, thread_row
 from holdfast.doors.web.titles import title_of
 from holdfast.store.interface import IMPORTED, EventRecord, Session, Store
+
+_GONE = Phrase(
+    "page.gone_thread", "this page ends at a thread that is gone; begin anew", "此页末尾的对话已不存在；请重新开始"
+)
+_AMBIGUOUS = Phrase(
+    "page.ambiguous_thread",
+    "several agents have a thread {thread}; say which one",
+    "多个智能体都有对话 {thread}；请指明是哪一个",
+)
+
 
 MOST_SESSIONS = 200
 MOST_SEGMENTS = 100
@@ -50,7 +60,7 @@ def list_threads(call: Call) -> Answer:
     if after is not None:
         place = next((at for at, row in enumerate(found) if row.id.session == after), None)
         if place is None:
-            raise ApiError(422, "bad_cursor", "this page ends at a thread that is gone; begin anew")
+            raise ApiError(422, "bad_cursor", _GONE())
         found = found[place + 1 :]
     pending = pending_of(records.control)
     shown = found[:limit]
@@ -75,7 +85,7 @@ def show_chain(call: Call) -> Answer:
     if not rows:
         raise not_found("thread", thread)
     if len(agents) > 1:
-        said = f"several agents have a thread {thread[:80]!r}; say which one"
+        said = _AMBIGUOUS(thread=repr(thread[:80]))
         raise ApiError(409, "ambiguous_thread", said, body={"agents": agents}, thread=thread)
     shown = rows[-MOST_SESSIONS:]
     return {
@@ -234,7 +244,7 @@ def unseal(call: Call) -> Answer:
     try:
         done = records.chain.unseal(row.id, by=records.control.user)
     except UnsealError as error:
-        raise ApiError(409, "cannot_unseal", str(error), session=row.id.session, state=row.state) from None
+        raise ApiError(409, "cannot_unseal", error.message, session=row.id.session, state=row.state) from None
     return {"session": session_card(records, done)}
 
 

@@ -7,9 +7,11 @@ from typing import Any, TypedDict
 
 from holdfast.core.events import ModeChanged
 from holdfast.core.keys import SessionKey
+from holdfast.core.messages import Phrase
+from holdfast.doors.web.desk import NOT_OWN
 from holdfast.doors.web.items import KINDS
 from holdfast.doors.web.live_shapes import ItemShape, ModeName, QueuedShape, ThreadRow, ThreadState
-from holdfast.doors.web.routes import ApiError, Call, Route, not_found
+from holdfast.doors.web.routes import ApiError, Call, Route, bad_request, not_found
 from holdfast.doors.web.server import Server
 from holdfast.doors.web.thread_view import (
     health_shape,
@@ -25,6 +27,24 @@ from holdfast.runtime.message_queue import MessageQueue
 from holdfast.runtime.threads import new_thread
 from holdfast.store.home import find_vault
 from holdfast.store.interface import AlreadyDecided, Session, StateConflict
+
+_NO_VAULT = Phrase(
+    "chat.no_vault",
+    "the server was started where no project is; say which directory to work in",
+    "服务器启动的位置没有项目；请指定要在哪个目录中工作",
+)
+GONE_CURSOR = Phrase(
+    "page.gone_cursor", "this page ends at something that is gone; begin anew", "此页的末尾已不存在；请重新开始"
+)
+_SEALED = Phrase(
+    "chat.sealed", "this session is sealed; the next message starts a new one", "此会话已封存；下一条消息会开始新会话"
+)
+_CONFIRM = Phrase(
+    "chat.confirm", "nothing would be asked any more in this session; confirm it", "此会话将不再询问任何操作；请确认"
+)
+_EMPTY = Phrase("chat.empty", "say something", "请输入内容")
+_TOO_LONG = Phrase("chat.too_long", "a message has at most {most} characters", "一条消息最多 {most} 个字符")
+
 
 MOST_THREADS = 500
 MOST_MESSAGES = 500
@@ -103,7 +123,7 @@ def create(call: Call) -> ThreadState:
     chosen = body.get("vault")
     vault = find_vault(chosen, home=server.home) if chosen else server.vault
     if vault is None:
-        raise ApiError(422, "no_vault", "the server was started where no project is; say which directory to work in")
+        raise ApiError(422, "no_vault", _NO_VAULT())
     cwd = server.cwd if server.cwd is not None and server.cwd.is_relative_to(vault) else vault
     agent = body.get("agent") or server.control.settings.runtime.agent.id
     session = new_thread(server.control, vault, cwd, agent=agent, model=body.get("model", ""))
@@ -126,7 +146,7 @@ def messages(call: Call) -> MessagePage:
         session, _, place = cursor.rpartition(":")
         known = next((index for index, one in enumerate(chain) if one.id.session == session), None)
         if known is None or not place.isdigit():
-            raise ApiError(422, "bad_cursor", "this page ends at a session that is gone; begin anew")
+            raise ApiError(422, "bad_cursor", GONE_CURSOR())
         at, before = known, int(place)
     items, cursor_of_more = _entries(server, chain, at, before, call.number("limit", 100, MOST_MESSAGES, 1))
     return {"items": items, "before": cursor_of_more, "eventNo": number}
@@ -187,11 +207,11 @@ def mode(call: Call) -> ThreadState:
     control = call.server.control
     row, wanted = _row(call), call.body["mode"]
     if row.state == "sealed":
-        raise ApiError(409, "sealed", "this session is sealed; the next message starts a new one")
+        raise ApiError(409, "sealed", _SEALED())
     # The same question, asked by the configuration before the first message.
     asked = [one.id for one in control.approvals.pending(session=row.id.session) if one.policy == "modes"]
     if wanted == "full_access" and (row.mode != "full_access" or asked) and not call.body["confirmed"]:
-        raise ApiError(409, "confirm_full_access", "nothing would be asked any more in this session; confirm it")
+        raise ApiError(409, "confirm_full_access", _CONFIRM())
     by = f"{control.user} ({call.device.name})"
     for approval_id in asked:
         _settle(call, approval_id, wanted, by)
@@ -213,7 +233,7 @@ def model(call: Call) -> ThreadState:
     """From the next message on; an empty name stands for the configured one."""
     control, row, chosen = call.server.control, _row(call), call.body["model"]
     if row.host != "holdfast":
-        raise ApiError(409, "not_own", "this thread belongs to another program", host=row.host)
+        raise ApiError(409, "not_own", NOT_OWN(), host=row.host)
     for _ in range(20):
         try:
             control.store.update_session(row.id.session, row.version, model=chosen)
@@ -274,9 +294,9 @@ def _row(call: Call) -> Session:
 def _text(call: Call) -> str:
     text = str(call.body["text"])
     if not text.strip():
-        raise ApiError(422, "bad_request", "say something", problem="text is empty")
+        raise bad_request(_EMPTY(), "text")
     if len(text) > MOST_TEXT:
-        raise ApiError(413, "too_large", f"a message has at most {MOST_TEXT} characters", most=MOST_TEXT)
+        raise ApiError(413, "too_large", _TOO_LONG(most=MOST_TEXT))
     return text
 
 

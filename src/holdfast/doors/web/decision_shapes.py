@@ -83,7 +83,7 @@ class AuditProblem(TypedDict):
     file: str
     line: int
     kind: str
-    message: str
+    message: MessageShape
 
 
 class AuditReport(TypedDict):
@@ -207,4 +207,4 @@ class SimulationJob(TypedDict):
     replayed: int
     total: int
     result: Simulation | None
-    problem: str
+    problem: MessageShape | None

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.core.keys import SessionKey
+from holdfast.core.messages import Phrase
 from holdfast.core.strategy import OWN_HOST
 from holdfast.doors.web.items import superseded_note
 from holdfast.doors.web.live_shapes import LiveTurnShape
@@ -34,6 +35,16 @@ if TYPE_CHECKING:
     from holdfast.doors.web.server import Server
     from holdfast.doors.workbench import Workbench
     from holdfast.runtime.runner import Conversation
+
+_RUNNING = Phrase("chat.running", "a run is under way; stop it or wait for its end", "正在运行；请停止它或等待结束")
+NOT_OWN = Phrase(
+    "chat.not_own", "this thread belongs to another program; talk to it there", "此对话属于另一个程序；请在那里继续"
+)
+_SEALED = Phrase("chat.sealed_edit", "this session is sealed; send a new message instead", "此会话已封存；请发送新消息")
+_NOT_LIVE = Phrase("chat.not_live", "only a message of the live session can be edited", "只能编辑当前会话中的消息")
+_COMPACTED = Phrase(
+    "chat.compacted", "this message was compacted meanwhile; send a new one instead", "此消息已被压缩；请发送新消息"
+)
 
 T = TypeVar("T")
 SECONDS = 55.0
@@ -147,19 +158,19 @@ class Desk:
     async def _compact(self, row: Session) -> bool:
         seat = await self._seat(row)
         if seat.busy or self.driver(seat.conversation.where.session) is not None:
-            raise ApiError(409, "busy", "a run is under way; stop it or wait for its end")
+            raise ApiError(409, "busy", _RUNNING())
         self._run(seat, seat.conversation.compact())
         return True
 
     async def _edit(self, row: Session, event_id: str, text: str) -> tuple[str, bool]:
         seat = await self._seat(row)
         if seat.busy:
-            raise ApiError(409, "busy", "a run is under way; stop it first")
+            raise ApiError(409, "busy", _RUNNING())
         try:
             with FileClaim(self._claims, row.id.session):
                 take_back(self._server, row, event_id)
         except Busy as busy:
-            raise ApiError(409, "busy", str(busy)) from None
+            raise ApiError(409, "busy", busy.message) from None
         return await self._send(row, text)
 
     async def _unqueue(self, row: Session, message_id: str) -> bool:
@@ -172,7 +183,7 @@ class Desk:
 
     async def _seat(self, row: Session, *, start: bool = True) -> Seat:
         if row.host != OWN_HOST:
-            raise ApiError(409, "not_own", "this thread belongs to another program; talk to it there", host=row.host)
+            raise ApiError(409, "not_own", NOT_OWN(), host=row.host)
         if self._opening is None:
             self._opening = asyncio.Lock()
         async with self._opening:  # two tabs that open a thread at once share one conversation
@@ -317,15 +328,15 @@ def take_back(server: Server, row: Session, event_id: str) -> None:
     control = server.control
     store = control.store
     if row.state != "active":
-        raise ApiError(409, "cannot_edit", "this session is sealed; send a new message instead")
+        raise ApiError(409, "cannot_edit", _SEALED())
     event = store.event(event_id)
     if event is None or event.kind != "prompt_submitted" or event.where.main() != row.id or event.where.subagent:
-        raise ApiError(409, "cannot_edit", "only a message of the live session can be edited")
+        raise ApiError(409, "cannot_edit", _NOT_LIVE())
     transcript = Transcript(control.plane, row.id)
     items = transcript.load().items
     place = _place_of(store, event, [at for at, item in enumerate(items) if item.kind == "user"])
     if place is None or items[place].text != event.data["text"]:
-        raise ApiError(409, "cannot_edit", "this message was compacted meanwhile; send a new one instead")
+        raise ApiError(409, "cannot_edit", _COMPACTED())
     control.approvals.cancel(where=row.id)
     last = store.events(row.id.session, limit=1, newest_first=True)
     transcript.replace(items[:place], compacted=event.id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from holdfast.core.health import Health, Level
@@ -44,9 +43,14 @@ def report(call: Call) -> Answer:
         "healthy": all(finding.level != "problem" for finding in findings),
         "at": records.control.clock(),
         "hosts": [_host(host, host in attached, [f for f in findings if _is_about(f, host)]) for host in hosts],
-        "findings": [asdict(f) for f in findings if not any(_is_about(f, host) for host in INSTALLERS)],
+        "findings": [_finding(f) for f in findings if not any(_is_about(f, host) for host in INSTALLERS)],
         "complete": done == len(checks),
     }
+
+
+def _finding(finding: Health) -> Answer:
+    fix = finding.fix.to_dict() if finding.fix else None
+    return {"check": finding.check, "level": finding.level, "what": finding.what.to_dict(), "fix": fix}
 
 
 def _is_about(finding: Health, host: str) -> bool:
@@ -60,7 +64,7 @@ def _host(host: str, attached: bool, findings: Sequence[Health]) -> Answer:
         "attached": attached,
         "installed": find_program(INSTALLERS[host].program, dict(os.environ)) is not None,
         "level": next((level for level in _LEVELS if level in levels), "ok"),
-        "findings": [asdict(finding) for finding in findings],
+        "findings": [_finding(finding) for finding in findings],
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from starlette.responses import Response
 
 from holdfast._version import __version__
+from holdfast.core.messages import Phrase
 from holdfast.core.verdict import Mode
 from holdfast.doors.web.devices import BadCode, Device
 from holdfast.doors.web.replies import json_response
@@ -16,10 +17,27 @@ from holdfast.store.attached import manifests
 
 COOKIE_SECONDS = 90 * 86_400
 _WRONG = {
-    "code_unknown": (403, "this code is not known here; open the newest link, or make another pairing code"),
-    "code_used": (403, "this link was used already; the terminal makes another when you press Enter"),
-    "code_expired": (403, "this code is too old; make another"),
-    "too_many_attempts": (429, "too many wrong codes; wait a minute"),
+    "code_unknown": (
+        403,
+        Phrase(
+            "code.unknown",
+            "this code is not known here; open the newest link, or make another pairing code",
+            "此代码无效；请打开最新的链接，或重新生成配对码",
+        ),
+    ),
+    "code_used": (
+        403,
+        Phrase(
+            "code.used",
+            "this link was used already; the terminal makes another when you press Enter",
+            "此链接已被使用；在终端按回车可生成新的",
+        ),
+    ),
+    "code_expired": (403, Phrase("code.expired", "this code is too old; make another", "此代码已过期；请重新生成")),
+    "too_many_attempts": (
+        429,
+        Phrase("code.too_many", "too many wrong codes; wait a minute", "错误次数过多；请等待一分钟"),
+    ),
 }
 
 
@@ -98,8 +116,8 @@ def enter(call: Call) -> Response:
     try:
         kind = server.codes.take(call.body["code"], client)
     except BadCode as bad:
-        status, text = _WRONG[bad.reason]
-        raise ApiError(status, bad.reason, text) from None
+        status, said = _WRONG[bad.reason]
+        raise ApiError(status, bad.reason, said()) from None
     name = call.body.get("name") or _browser(call.request.headers.get("user-agent", ""))
     admitted = server.devices.admit(name, kind)
     server.on_record("page.enter", device=admitted.device.id, name=admitted.device.name, how=kind)

@@ -10,10 +10,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict
 
+from holdfast.core.messages import Phrase
 from holdfast.doors.web.bodies import require_length, too_large
 from holdfast.doors.web.routes import ApiError, Call, Route
 from holdfast.doors.web.server import Server
 from holdfast.doors.web.thread_view import newest_of
+
+_BAD_NAME = Phrase(
+    "file.bad_name",
+    "a file's name holds no slash, no control character and at most 200 bytes",
+    "文件名不得含有斜杠或控制字符，最多 200 字节",
+)
+_TOO_SLOW = Phrase("file.too_slow", "the file did not come within {seconds} s", "文件未在 {seconds} 秒内到达")
+_TOO_MANY = Phrase(
+    "file.too_many", "there are {count} files called {name} already", "已有 {count} 个名为 {name} 的文件"
+)
+_NO_VAULT = Phrase(
+    "file.no_vault", "the server was started where no project is; name a thread", "服务器启动的位置没有项目；请指定对话"
+)
+_GONE = Phrase("file.vault_gone", "{vault} is not there any more", "{vault} 已不存在")
+
 
 MOST_NAMES = 50_000
 LIST_SECONDS = 1.0
@@ -123,7 +139,7 @@ async def upload(call: Call) -> Uploaded:
     """Into a folder of its own in the vault, which git ignores; never over a file that is there."""
     name = call.text("name")
     if not _is_name(name):
-        raise ApiError(422, "bad_name", "a file's name holds no slash, no control character and at most 200 bytes")
+        raise ApiError(422, "bad_name", _BAD_NAME())
     require_length(call.request, call.server.upload_limit)
     server = call.server
     vault = await server.work(_vault, call)
@@ -157,7 +173,7 @@ async def _receive(call: Call, upload: _Upload) -> None:
                     kept, size = [], 0
             await call.server.work(upload.write, b"".join(kept))
     except TimeoutError:
-        raise ApiError(408, "too_slow", f"the file did not come within {UPLOAD_SECONDS:g} s") from None
+        raise ApiError(408, "too_slow", _TOO_SLOW(seconds=f"{UPLOAD_SECONDS:g}")) from None
 
 
 class _Upload:
@@ -195,7 +211,7 @@ def _reserve(folder: Path, handle: int, name: str) -> tuple[Path, int]:
         tried = name if number == 1 else f"{stem}-{number}{dot}{ending}"
         with contextlib.suppress(FileExistsError):
             return folder / tried, os.open(tried, flags, 0o600, dir_fd=handle)
-    raise ApiError(409, "bad_name", f"there are {_MOST_OF_ONE_NAME} files of this name already", name=name)
+    raise ApiError(409, "bad_name", _TOO_MANY(count=_MOST_OF_ONE_NAME, name=name))
 
 
 def _is_name(name: str) -> bool:
@@ -213,9 +229,9 @@ def _vault(call: Call) -> Path:
     elif call.server.vault is not None:
         vault = call.server.vault
     else:
-        raise ApiError(422, "no_vault", "the server was started where no project is; name a thread")
+        raise ApiError(422, "no_vault", _NO_VAULT())
     if not vault.is_dir():
-        raise ApiError(409, "vault", f"{vault} is not there any more")
+        raise ApiError(409, "vault", _GONE(vault=vault))
     return vault
 
 

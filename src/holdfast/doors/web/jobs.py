@@ -9,7 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from holdfast.core.messages import Message, Phrase, plain
 from holdfast.doors.web.routes import ApiError, not_found
+
+_BUSY = Phrase(
+    "page.simulations",
+    "{running} simulations are under way; cancel one, or wait",
+    "已有 {running} 个模拟正在进行；请取消一个或等待",
+)
+
 
 MOST_RUNNING = 2
 MOST_KEPT = 16
@@ -31,7 +39,7 @@ class Job:
     state: State = "running"
     done: int = 0
     result: Any = None
-    problem: str = ""
+    problem: Message | None = None
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _started: float = field(default_factory=time.monotonic)
 
@@ -64,16 +72,14 @@ class Jobs:
             except Stopped:
                 return
             except Exception as error:  # whatever it is, the one who asks after it must be told
-                job.problem, job.state = f"{type(error).__name__}: {error}", "failed"
+                job.problem, job.state = plain(f"{type(error).__name__}: {error}"), "failed"
             else:
                 job.result, job.state = result, "done"
 
         with self._lock:
             running = sum(1 for known in self._jobs.values() if known.state == "running")
             if running >= MOST_RUNNING:
-                raise ApiError(
-                    429, "busy", f"{running} simulations are under way; cancel one, or wait", running=running
-                )
+                raise ApiError(429, "busy", _BUSY(running=running))
             for old in [name for name, known in self._jobs.items() if known.state != "running"][: 1 - MOST_KEPT]:
                 del self._jobs[old], self._threads[old]
             thread = threading.Thread(target=run, name=f"holdfast-job-{job.id[:8]}", daemon=True)

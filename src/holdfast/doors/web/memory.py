@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from holdfast.core.messages import message_of
 from holdfast.core.proposals import ProposalError
 from holdfast.doors.memory_data import injected, memory_status
 from holdfast.doors.web import setting_shapes as shapes
+from holdfast.doors.web.chat import GONE_CURSOR
 from holdfast.doors.web.records import Answer, Records
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
 from holdfast.memory_bank import Proposal
@@ -63,7 +65,7 @@ def list_proposals(call: Call) -> Answer:
     if query["cursor"] is not None:
         place = next((at for at, one in enumerate(found) if one.id == query["cursor"]), None)
         if place is None:
-            raise ApiError(422, "bad_cursor", "this page ends at a proposal that is not listed; begin anew")
+            raise ApiError(422, "bad_cursor", GONE_CURSOR())
         rest = found[place + 1 :]
     shown = rest[:limit]
     return {
@@ -105,12 +107,12 @@ def _proposal(records: Records, name: str) -> Proposal:
 
 
 def _detail(records: Records, one: Proposal) -> Answer:
-    diff, problem = "", ""
+    diff, problem = "", None
     if one.status == "pending":
         try:
             diff = records.control.memory_bank.diff(one)[:LONGEST_DIFF]
         except (ProposalError, OSError) as error:
-            problem = str(error)
+            problem = message_of(error).to_dict()
     return {**_row(one), "diff": diff, "problem": problem}
 
 
@@ -123,7 +125,7 @@ def settle(call: Call) -> Answer:
     try:
         return _detail(records, act(found.id, by=by))
     except (ProposalError, OSError) as error:
-        raise ApiError(409, "cannot_settle", str(error), was=found.status) from None
+        raise ApiError(409, "cannot_settle", message_of(error), was=found.status) from None
 
 
 ROUTES = (

@@ -18,13 +18,36 @@ from typing import Literal, TypedDict
 
 from starlette.responses import Response, StreamingResponse
 
+from holdfast.core.messages import Phrase
 from holdfast.doors.web.entry import can_open
 from holdfast.doors.web.items import truncated_of
 from holdfast.doors.web.line_index import LineIndex
-from holdfast.doors.web.routes import ApiError, Call, Route, not_found
+from holdfast.doors.web.routes import ApiError, Call, Route, bad_request, not_found
 from holdfast.doors.web.running import has_desktop
 from holdfast.doors.web.server import Server
 from holdfast.store.interface import EventRecord, Store
+
+_ONE_LINE = Phrase(
+    "output.one_line",
+    "give one line to look for, of 1,000 characters at most",
+    "请给出一行要查找的内容，最多 1,000 个字符",
+)
+_NO_DESKTOP = Phrase(
+    "output.no_desktop",
+    "there is no desktop here that could show it; look at it in the page",
+    "此机器没有可显示它的桌面；请在页面中查看",
+)
+_NO_PROGRAM = Phrase(
+    "output.no_program", "this system has no xdg-open; install xdg-utils", "此系统没有 xdg-open；请安装 xdg-utils"
+)
+_NOT_OPENED = Phrase(
+    "output.not_opened", "the system's program could not open it ({error})", "系统程序无法打开它（{error}）"
+)
+_WHOLE = Phrase("output.whole", "this output is whole in the conversation", "此输出在对话中是完整的")
+_NOT_KEPT = Phrase("output.not_kept", "the rest of this output could not be kept", "此输出的其余部分未能保留")
+_EXPIRED = Phrase("output.expired", "this output has expired and was removed", "此输出已过期并被移除")
+_UNREADABLE = Phrase("output.unreadable", "this output cannot be read: {error}", "此输出无法读取：{error}")
+
 
 State = Literal["ok", "partial", "expired", "unreadable"]
 MOST_LINES = 2000
@@ -115,7 +138,7 @@ def lines(call: Call) -> OutputLines:
 def find(call: Call) -> OutputMatches:
     wanted = call.text("q")
     if not wanted or "\n" in wanted or len(wanted) > 1000:
-        raise ApiError(422, "bad_request", "give one line to look for, of 1,000 characters at most", problem="q")
+        raise bad_request(_ONE_LINE(), "q")
     first = call.number("from", 0, 1 << 40)
     with _opened(call.server, _path_of(_called(call))) as (descriptor, index):
         index.extend(descriptor, seconds=_PATIENCE, line=first)
@@ -161,17 +184,17 @@ def download(call: Call) -> Response:
 def open_it(call: Call) -> Opened:
     """In the system's own program, for whoever sits before this machine."""
     if not can_open(call) or not has_desktop():
-        raise ApiError(409, "cannot_open", "there is no desktop here that could show it; look at it in the page")
+        raise ApiError(409, "cannot_open", _NO_DESKTOP())
     path = _path_of(_called(call))
     with _opened(call.server, path):
         pass
     program = shutil.which("open" if sys.platform == "darwin" else "xdg-open")
     if program is None:
-        raise ApiError(409, "cannot_open", "this system has no xdg-open; install xdg-utils")
+        raise ApiError(409, "cannot_open", _NO_PROGRAM())
     try:
         subprocess.run([program, path], timeout=OPEN_SECONDS, check=True, stdin=subprocess.DEVNULL, capture_output=True)
     except (subprocess.SubprocessError, OSError) as error:
-        raise ApiError(409, "cannot_open", f"the system's program could not open it ({type(error).__name__})") from None
+        raise ApiError(409, "cannot_open", _NOT_OPENED(error=type(error).__name__)) from None
     return {"opened": True}
 
 
@@ -200,9 +223,9 @@ def _result_of(store: Store, session: str, call_id: str) -> EventRecord | None:
 def _path_of(record: EventRecord) -> str:
     truncated = truncated_of(record)
     if truncated is None:
-        raise ApiError(404, "not_truncated", "this output is whole in the conversation")
+        raise ApiError(404, "not_truncated", _WHOLE())
     if not truncated["path"]:
-        raise ApiError(410, "expired", "the rest of this output could not be kept")
+        raise ApiError(410, "expired", _NOT_KEPT())
     return truncated["path"]
 
 
@@ -210,9 +233,9 @@ def _open(server: Server, path: str) -> int:
     try:
         return server.control.outputs.open_kept(path)
     except FileNotFoundError:
-        raise ApiError(410, "expired", "this output has expired and was removed") from None
+        raise ApiError(410, "expired", _EXPIRED()) from None
     except OSError as error:
-        raise ApiError(409, "unreadable", f"this output cannot be read: {error.strerror or error}") from None
+        raise ApiError(409, "unreadable", _UNREADABLE(error=error.strerror or error)) from None
 
 
 @contextlib.contextmanager

@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 from holdfast.core.decode import decode, encode, fields_of
+from holdfast.core.messages import Phrase
 from holdfast.core.setting_keys import RUNTIME, key_text
 from holdfast.core.settings import ModelParams, SystemPromptSettings
 from holdfast.doors.web import setting_shapes as shapes
-from holdfast.doors.web.records import Answer, Records
-from holdfast.doors.web.routes import ApiError, Call, Route
+from holdfast.doors.web.records import Answer, Records, invalid
+from holdfast.doors.web.routes import ApiError, Call, Route, bad_request
 from holdfast.doors.web.settings import kind_data, write
 from holdfast.prompting import customised
 from holdfast.store.agent_files import load_agents
+
+_DEFAULT_IS_BARE = Phrase(
+    "prompt.default_is_bare", "the default has no text and no parameters", "默认提示词没有文本和参数"
+)
+_TOO_LONG = Phrase("prompt.too_long", "a prompt has at most {most} characters", "提示词最多 {most} 个字符")
+
 
 PROMPT = (*RUNTIME, "systemPrompt")
 PARAMS = tuple(fields_of(ModelParams))
@@ -62,7 +69,7 @@ def change(call: Call) -> Answer:
     before = records.control.settings.runtime.system_prompt
     if body["mode"] == "default":
         if "text" in body or "params" in body:
-            raise ApiError(422, "bad_request", "the default has no text and no parameters", problem="mode")
+            raise bad_request(_DEFAULT_IS_BARE(), "mode")
         if before.mode != "default":
             write(records, (*PROMPT, "mode"), "default")
         return _data(records)
@@ -81,12 +88,11 @@ def change(call: Call) -> Answer:
 def _require_valid(text: str, params: Any) -> None:
     """Everything is looked at before anything is written."""
     if len(text) > LONGEST:
-        raise ApiError(422, "too_long", f"a prompt has at most {LONGEST} characters", most=LONGEST)
+        raise ApiError(422, "too_long", _TOO_LONG(most=LONGEST))
     given = {name: value for name, value in params.items() if value is not None}
     _, problems = decode(SystemPromptSettings, {"mode": "custom", "text": text, "params": given}, PROMPT)
     if problems:
-        key, said = key_text(problems[0].path), problems[0].message
-        raise ApiError(422, "invalid_configuration", f"{key}: {said}", key=key, problem=said)
+        raise invalid(key_text(problems[0].path), problems[0].message)
 
 
 ROUTES = (

@@ -14,6 +14,7 @@ from holdfast.chain.reach import UserReach
 from holdfast.chain.recall import Recall
 from holdfast.chain.views import InvocationNote, invocations
 from holdfast.control import Control
+from holdfast.core.messages import Message, Phrase
 from holdfast.doors.web.audit_rows import AuditRows
 from holdfast.doors.web.jobs import Jobs
 from holdfast.doors.web.routes import ApiError, not_found
@@ -22,6 +23,9 @@ from holdfast.store.config_problems import ConfigError, ConfigProblem
 from holdfast.store.config_write import ConfigWriteError
 from holdfast.store.interface import Session, Store
 from holdfast.store.search import Search
+
+_INVALID = Phrase("page.invalid", "{key}: {problem}", "{key}：{problem}")
+
 
 Answer = dict[str, Any]
 
@@ -95,16 +99,19 @@ def problem_data(problem: ConfigProblem) -> Answer:
         "line": problem.line,
         "column": problem.column,
         "key": problem.key,
-        "message": problem.message,
+        "message": problem.message.to_dict(),
     }
 
 
 def refusal(error: ConfigError | ConfigWriteError) -> ApiError:
     """A change of the configuration that was not made: what is wrong with it, place by place."""
     if isinstance(error, ConfigWriteError):
-        return ApiError(409, "not_written", str(error))
+        return ApiError(409, "not_written", error.message)
     problems = [problem_data(problem) for problem in error.problems]
     first = error.problems[0]
-    return ApiError(
-        422, "invalid_configuration", str(error), body={"problems": problems}, key=first.key, problem=first.message
-    )
+    return invalid(first.key, first.message, body={"problems": problems})
+
+
+def invalid(key: str, problem: Message, *, body: Answer | None = None) -> ApiError:
+    """A value that a setting cannot have."""
+    return ApiError(422, "invalid_configuration", _INVALID(key=key, problem=problem), body=body)

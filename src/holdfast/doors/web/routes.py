@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
+from holdfast.core.messages import Message, Phrase
 from holdfast.doors.web.shapes import Schema, problem_with, schema_of
 
 if TYPE_CHECKING:
@@ -26,24 +27,65 @@ _TRUE, _FALSE = ("1", "true", "yes"), ("0", "false", "no")
 
 
 class ApiError(Exception):
-    """An answer that is an error: the page translates `code` with `params`; `text` is for people without it."""
+    """An answer that is an error. `code` says which, for programs; `said` says it to people, in every language."""
 
     def __init__(
-        self, status: int, code: str, text: str, *, body: Mapping[str, Any] | None = None, **params: object
+        self, status: int, code: str, said: Message, *, body: Mapping[str, Any] | None = None, **params: object
     ) -> None:
-        super().__init__(text)
+        super().__init__(said.text())
         self.status = status
         self.code = code
-        self.text = text
+        self.said = said
         self.params = {name: str(value) for name, value in params.items()}
         self.body = dict(body or {})
 
     def to_dict(self) -> dict[str, Any]:
-        return {"error": {"code": self.code, "params": self.params, "text": self.text}, **self.body}
+        told = self.said.to_dict()
+        params = {**cast("Mapping[str, Any]", told["params"]), **self.params}
+        return {"error": {"code": self.code, "params": params, "en": told["en"], "zh": told["zh"]}, **self.body}
 
 
-def not_found(what: str, name: str) -> ApiError:
-    return ApiError(404, "not_found", f"there is no {what} {name!r}", what=what, name=name)
+LOCKED_OUT = Phrase(
+    "page.locked_out",
+    "this browser is not known here; open the link from the terminal",
+    "此浏览器尚未获准；请用终端中的链接打开",
+)
+WRONG_METHOD = Phrase("page.wrong_method", "{method} is not answered here", "此处不接受 {method}")
+_NO_PATH = Phrase("page.no_path", "there is nothing at this address", "此地址没有内容")
+_NOTHING = Phrase("page.not_found", "there is no {what} {name}", "没有{what} {name}")
+_MISFIT = Phrase("page.misfit", "the body does not fit: {problem}", "请求内容不符：{problem}")
+_NO_PARAMETER = Phrase("page.no_parameter", "there is no parameter {name}", "没有参数 {name}")
+_NO_VALUE = Phrase("page.no_value", "{name} cannot be {value}", "{name} 不能为 {value}")
+_THINGS: Mapping[str, Phrase] = {
+    "approval": Phrase("page.approval", "approval", "审批"),
+    "audit entry": Phrase("page.audit_entry", "audit entry", "审计条目"),
+    "call": Phrase("page.call", "call", "调用"),
+    "check": Phrase("page.check", "check", "检查"),
+    "device": Phrase("page.device", "device", "设备"),
+    "event": Phrase("page.event", "event", "事件"),
+    "family": Phrase("page.family", "family", "家族"),
+    "job": Phrase("page.job", "job", "任务"),
+    "project": Phrase("page.project", "project", "项目"),
+    "proposal": Phrase("page.proposal", "proposal", "提议"),
+    "queued message": Phrase("page.queued_message", "queued message", "排队的消息"),
+    "rule": Phrase("page.rule", "rule", "规则"),
+    "session": Phrase("page.session", "session", "会话"),
+    "template": Phrase("page.template", "template", "模板"),
+    "thread": Phrase("page.thread", "thread", "对话"),
+}
+Thing = Literal[
+    "approval", "audit entry", "call", "check", "device", "event", "family", "job", "project", "proposal",
+    "queued message", "rule", "session", "template", "thread",
+]  # fmt: skip
+
+
+def not_found(what: Thing, name: str) -> ApiError:
+    return ApiError(404, "not_found", _NOTHING(what=_THINGS[what](), name=repr(name)), what=what, name=name)
+
+
+def bad_request(said: Message, place: str) -> ApiError:
+    """A request that no page of ours would send; `place` names the part that is wrong."""
+    return ApiError(422, "bad_request", said, problem=place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +103,7 @@ class Call:
     @property
     def device(self) -> Device:
         if self._device is None:
-            raise ApiError(401, "locked_out", "this browser is not known here; open the link from the terminal")
+            raise ApiError(401, "locked_out", LOCKED_OUT())
         return self._device
 
     def text(self, name: str, default: str = "") -> str:
@@ -139,8 +181,8 @@ class Table:
             if route.method == method:
                 return route, values
         if fitting:
-            raise ApiError(405, "wrong_method", f"{method} is not answered here")
-        raise ApiError(404, "no_such_path", "there is nothing at this address")
+            raise ApiError(405, "wrong_method", WRONG_METHOD(method=method))
+        raise ApiError(404, "no_such_path", _NO_PATH())
 
     def check_body(self, route: Route, body: Any) -> Mapping[str, Any]:
         schema = self._bodies[id(route)]
@@ -148,7 +190,7 @@ class Table:
             return {}
         problem = problem_with(body, schema)
         if problem is not None:
-            raise ApiError(422, "bad_request", f"the body does not fit: {problem}", problem=problem)
+            raise bad_request(_MISFIT(problem=problem), problem.text())
         return cast("Mapping[str, Any]", body)
 
 
@@ -169,7 +211,7 @@ def read_query(declared: Mapping[str, Any], given: QueryParams) -> dict[str, Any
     """What a route declares, parsed; an unknown name is refused, so that a misspelt filter is not a wider search."""
     unknown = next((name for name in given if name not in declared), None)
     if unknown is not None:
-        raise ApiError(422, "bad_request", f"there is no parameter {unknown!r}", problem=unknown)
+        raise bad_request(_NO_PARAMETER(name=repr(unknown)), unknown)
     parsed: dict[str, Any] = {}
     for name, kind in declared.items():
         values = given.getlist(name)
@@ -195,6 +237,6 @@ def _parse(name: str, kind: Any, text: str) -> Any:
         if isinstance(value, float) and not abs(value) < 1e15:
             raise ValueError(text)
     except ValueError:
-        problem = f"{name} cannot be {text[:80]!r}"
-        raise ApiError(422, "bad_request", problem, problem=problem) from None
+        problem = _NO_VALUE(name=name, value=repr(text[:80]))
+        raise bad_request(problem, problem.text()) from None
     return value

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
 from holdfast.core.events import ToolCall
+from holdfast.core.messages import Phrase, message_of
 from holdfast.core.patterns import Rule
 from holdfast.core.rule_templates import TEMPLATES
 from holdfast.core.settings import RuleSetting
@@ -20,7 +21,7 @@ from holdfast.doors.rule_changes import (
     take_rule_away,
     template_data,
 )
-from holdfast.doors.rules_judging import Judged, call_about, decided, judge_call
+from holdfast.doors.rules_judging import BadTarget, Judged, call_about, decided, judge_call
 from holdfast.doors.web import decision_shapes as shapes
 from holdfast.doors.web.records import Answer, Records, problem_data, refusal
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
@@ -33,6 +34,19 @@ from holdfast.store.config_file import LoadedConfig
 from holdfast.store.config_problems import ConfigError
 from holdfast.store.config_write import ConfigWriteError, add_rule, put_rule_back
 from holdfast.store.home import VaultError, find_vault
+
+_OTHER_RULE = Phrase(
+    "page.other_rule", "rule {index} is another one by now; look again", "规则 {index} 现在已是另一条；请重新查看"
+)
+_WHAT = Phrase(
+    "page.what_target",
+    "ask about a domain with a target, or about a tool with its input",
+    "请给出访问类型与目标，或工具与其输入",
+)
+_TARGET = Phrase(
+    "page.target", "target must be a text of at most {most} characters", "目标须为最多 {most} 个字符的文本"
+)
+
 
 MOST_RULES = 2000
 LONGEST = 100_000
@@ -134,7 +148,7 @@ def remove(call: Call) -> Answer:
     rule = own[int(text)]
     seen = RuleSetting(body["domain"], body["pattern"], body["decision"], body.get("expires"))
     if setting_of(rule) != seen:
-        raise ApiError(409, "changed_meanwhile", f"rule {text} is another one by now; look again", index=text)
+        raise ApiError(409, "changed_meanwhile", _OTHER_RULE(index=text))
     try:
         take_rule_away(records.control.home.config, rule)
     except (ConfigError, ConfigWriteError) as error:
@@ -155,7 +169,7 @@ def test(call: Call) -> Answer:
     try:
         asked = _asked(body, examine, cwd)
     except ValueError as error:
-        raise ApiError(422, "bad_target", str(error)) from None
+        raise ApiError(422, "bad_target", message_of(error)) from None
     policies = [one for one in in_force.policies if isinstance(one, HardLimitsPolicy | PermissionPolicy)]
     judged = judge_call(asked, policies, in_force.index, str(body.get("mode", "agent")))
     deciding = judged.merged.deciding
@@ -173,11 +187,11 @@ def test(call: Call) -> Answer:
 def _asked(body: Mapping[str, Any], examine: Callable[[ToolCall], ToolCall], cwd: str) -> ToolCall:
     target, tool = str(body.get("target", "")), str(body.get("tool", ""))
     if bool(tool) == bool(body.get("domain")):
-        raise ValueError("ask about a domain with a target, or about a tool with its input")
+        raise BadTarget(_WHAT())
     if tool:
         return examine(ToolCall("test", tool, body.get("input") or {}, cwd=cwd))
     if not target.strip() or len(target) > LONGEST:
-        raise ValueError(f"target must be a text of at most {LONGEST} characters")
+        raise BadTarget(_TARGET(most=LONGEST))
     return call_about(body["domain"], target, examine, cwd)
 
 
@@ -187,7 +201,7 @@ def _vault(records: Records, body: Mapping[str, Any]) -> str:
     try:
         return str(find_vault(given, home=records.control.home))
     except VaultError as error:
-        raise ApiError(422, "vault", str(error)) from None
+        raise ApiError(422, "vault", error.message) from None
 
 
 def _accesses(judged: Judged) -> list[Answer]:

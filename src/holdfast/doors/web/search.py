@@ -6,15 +6,20 @@ import time
 from typing import Literal
 
 from holdfast.chain.views import CHAT_KINDS
+from holdfast.core.messages import Phrase
 from holdfast.core.tools import NEUTRAL_TOOLS
 from holdfast.doors.web import chain_shapes as shapes
 from holdfast.doors.web.records import Answer, Records
-from holdfast.doors.web.routes import ApiError, Call, Route
+from holdfast.doors.web.routes import ApiError, Call, Route, bad_request
 from holdfast.doors.web.titles import title_of
 from holdfast.store.interface import Session
 from holdfast.store.search import Match, SearchHit, SearchPage
 from holdfast.store.search_filters import Filters, Scope
 from holdfast.store.search_query import SearchError
+
+_NO_QUERY = Phrase("page.no_query", "say what to search for", "请说明要搜索什么")
+TOO_LONG = Phrase("page.too_long_query", "{name} must be at most {most} characters long", "{name} 最多 {most} 个字符")
+
 
 MOST_HITS = 100
 LONGEST_QUERY = 1000
@@ -28,9 +33,9 @@ def find(call: Call) -> Answer:
     limit = call.number("limit", 20, MOST_HITS, 1)
     text = call.text("q").strip()
     if not text:
-        raise ApiError(422, "bad_request", "say what to search for", problem="q")
+        raise bad_request(_NO_QUERY(), "q")
     if len(text) > LONGEST_QUERY:
-        raise ApiError(422, "bad_request", f"q must be at most {LONGEST_QUERY} characters long", problem="q")
+        raise bad_request(TOO_LONG(name="q", most=LONGEST_QUERY), "q")
     for name in query["session"]:
         records.session(name)
     try:
@@ -46,7 +51,7 @@ def find(call: Call) -> Answer:
         )
         return _found(records, call, text, filters, limit)
     except SearchError as error:
-        raise ApiError(422, "bad_search", str(error)) from None
+        raise ApiError(422, "bad_search", error.message) from None
 
 
 def _found(records: Records, call: Call, text: str, filters: Filters, limit: int) -> Answer:
@@ -102,7 +107,7 @@ def _hit(hit: SearchHit, row: Session, title: str) -> Answer:
         "invocationId": hit.invocation,
         "kind": hit.kind,
         "tool": hit.tool,
-        "subagent": hit.subagent,
+        "subagent": hit.subagent.partition("#")[0],
         "at": hit.at,
         "snippet": hit.snippet,
         "marks": [[_units(hit.snippet[:low]), _units(hit.snippet[:high])] for low, high in hit.marks],

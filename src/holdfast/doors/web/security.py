@@ -19,6 +19,15 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from holdfast.core.messages import Message as Said
+from holdfast.core.messages import Phrase
+
+_FOREIGN_HOST = Phrase(
+    "page.foreign_host", "this server does not answer to the name {host}", "此服务器不以 {host} 这个名称应答"
+)
+_FOREIGN_ORIGIN = Phrase(
+    "page.foreign_origin", "another site's page may not talk to this server", "其他网站的页面不得与此服务器通信"
+)
 KEY_HEADER = "x-holdfast"
 CSP = "; ".join(
     (
@@ -128,23 +137,23 @@ class Guard:
         else:
             await _refuse(send_with_headers, *refusal)
 
-    def _refusal(self, scope: Scope) -> tuple[int, str, str] | None:
+    def _refusal(self, scope: Scope) -> tuple[int, str, Said] | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if len(headers.getlist("host")) != 1 or not self._address.accepts_host(host):
-            return 421, "foreign_host", f"this server does not answer to the name {host[:100]!r}"
+            return 421, "foreign_host", _FOREIGN_HOST(host=repr(host[:100]))
         origin = headers.get("origin")
         if origin is not None and not self._address.accepts_origin(origin, host):
-            return 403, "foreign_origin", "another site's page may not talk to this server"
+            return 403, "foreign_origin", _FOREIGN_ORIGIN()
         if not scope["path"].startswith("/api/"):
             return None
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            return 403, "foreign_origin", "another site's page may not talk to this server"
+            return 403, "foreign_origin", _FOREIGN_ORIGIN()
         return None
 
 
-async def _refuse(send: Send, status: int, code: str, text: str) -> None:
-    body = json.dumps({"error": {"code": code, "params": {}, "text": text}}).encode()
+async def _refuse(send: Send, status: int, code: str, said: Said) -> None:
+    body = json.dumps({"error": {**said.to_dict(), "code": code}}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypedDict
 
 from holdfast.doors.web.chain_shapes import Marks, Strategy
+from holdfast.doors.web.live_shapes import MessageShape
 
 Level = Literal["ok", "warning", "problem"]
 
@@ -17,7 +18,7 @@ class ConfigProblemData(TypedDict):
     line: int | None
     column: int | None
     key: str
-    message: str
+    message: MessageShape
 
 
 class Kind(TypedDict):
@@ -180,8 +181,8 @@ class Strategies(TypedDict):
 class HealthFinding(TypedDict):
     check: str
     level: Level
-    what: str
-    fix: str
+    what: MessageShape
+    fix: MessageShape | None
 
 
 class HostHealth(TypedDict):
@@ -234,7 +235,7 @@ class ProposalRow(TypedDict):
 
 class ProposalDetail(ProposalRow):
     diff: str
-    problem: str
+    problem: MessageShape | None
 
 
 class Proposals(TypedDict):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict, get_args, get_origin
 
 from holdfast.core.decode import Path, encode
+from holdfast.core.messages import Phrase
 from holdfast.core.setting_keys import (
     RULES,
     RUNTIME,
@@ -26,11 +27,21 @@ from holdfast.core.setting_keys import (
 from holdfast.core.settings import DEFAULTS, Settings
 from holdfast.doors.web import setting_shapes as shapes
 from holdfast.doors.web.records import Answer, Records, problem_data, refusal
-from holdfast.doors.web.routes import ApiError, Call, Route
+from holdfast.doors.web.routes import ApiError, Call, Route, bad_request
 from holdfast.store.config_file import LoadedConfig
 from holdfast.store.config_layers import DEFAULT, value_in
 from holdfast.store.config_problems import ConfigError
 from holdfast.store.config_write import ConfigWriteError, Written, set_value, unset_value
+
+_VALUE_OR_UNSET = Phrase("page.value_or_unset", "give a value, or unset", "请给出值，或 unset")
+_ELSEWHERE_BY = Phrase("page.changed_by", "{key} is changed by {by}", "{key} 由 {by} 更改")
+OVERRIDDEN = Phrase(
+    "page.overridden",
+    "{key} is given by {source}, which wins over the file; change it there",
+    "{key} 由 {source} 给出，优先于文件；请在那里更改",
+)
+_FILE_ONLY = Phrase("page.file_only", "{key} is changed in the file only", "{key} 只能在文件中更改")
+
 
 _ELSEWHERE: Mapping[Path, str] = {RULES: "/api/rules", ("breeds",): "/api/strategies"}
 _SCALARS = {bool: "boolean", int: "integer", float: "number", str: "text"}
@@ -124,7 +135,7 @@ def change_setting(call: Call) -> Answer:
     """Write one setting, or give it its default again; comments and everything else in the file stay."""
     records, body = call.server.records, call.body
     if ("value" in body) == bool(body.get("unset")):
-        raise ApiError(422, "bad_request", "give a value, or unset", problem="value")
+        raise bad_request(_VALUE_OR_UNSET(), "value")
     path = _path(body["key"])
     written = write(records, path, body.get("value"), unset=bool(body.get("unset")))
     config = records.control.config
@@ -142,9 +153,9 @@ def _path(key: str) -> Path:
     try:
         path = parse_key(key)
     except KeyNameError as error:
-        raise ApiError(404, "unknown_setting", str(error), key=key[:200]) from None
+        raise ApiError(404, "unknown_setting", error.message, key=key[:200]) from None
     if other := _elsewhere(path):
-        raise ApiError(422, "changed_elsewhere", f"{key_text(path)} is changed by {other}", key=key[:200], by=other)
+        raise ApiError(422, "changed_elsewhere", _ELSEWHERE_BY(key=key_text(path), by=other))
     return path
 
 
@@ -158,10 +169,9 @@ def write(records: Records, path: Path, value: Any = None, *, unset: bool = Fals
     config = records.control.config
     origin = config.origin(path)
     if origin.source not in (DEFAULT.source, str(config.path)):
-        said = f"{key_text(path)} is given by {origin.source}, which wins over the file; change it there"
-        raise ApiError(409, "overridden", said, key=key_text(path), source=origin.source)
+        raise ApiError(409, "overridden", OVERRIDDEN(key=key_text(path), source=origin.source))
     if _holds_secrets(path):
-        raise ApiError(403, "not_here", f"{key_text(path)} is changed in the file only", key=key_text(path))
+        raise ApiError(403, "not_here", _FILE_ONLY(key=key_text(path)))
     file = records.control.home.config
     try:
         return unset_value(file, path) if unset else set_value(file, path, value)

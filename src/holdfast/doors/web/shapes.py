@@ -9,6 +9,13 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from holdfast.core.messages import Message, Phrase
+
+_IT = Phrase("shape.it", "it", "请求")
+_ONE_OF = Phrase("shape.one_of", "{place} must be one of {allowed}", "{place} 须为以下之一：{allowed}")
+_KIND = Phrase("shape.kind", "{place} must be a JSON {kind}", "{place} 须为 JSON {kind}")
+_LACKS = Phrase("shape.lacks", "{place} lacks {name}", "{place} 缺少 {name}")
+_MAY_NOT = Phrase("shape.may_not", "{place} may not hold {name}", "{place} 不能含有 {name}")
 Schema = dict[str, Any]
 _PLAIN: Mapping[Any, Schema] = {
     str: {"type": "string"},
@@ -68,20 +75,20 @@ def _of_typed_dict(shape: Any, named: dict[str, Schema] | None) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def problem_with(value: Any, schema: Schema, place: str = "") -> str | None:
+def problem_with(value: Any, schema: Schema, place: str = "") -> Message | None:
     """What is wrong with a value, with its place; None when it fits. The schema holds no references."""
     if "anyOf" in schema:
         problems = [problem_with(value, one, place) for one in schema["anyOf"]]
         return None if None in problems else problems[0]
     if "enum" in schema:
         allowed = schema["enum"]
-        return None if value in allowed else f"{place or 'it'} must be one of {', '.join(map(str, allowed))}"
+        return None if value in allowed else _ONE_OF(place=place or _IT(), allowed=", ".join(map(str, allowed)))
     kind = schema.get("type")
     if kind is None:
         return None
     fits: bool = isinstance(value, _PYTHON[kind]) and not (isinstance(value, bool) and kind in ("integer", "number"))
     if not fits:
-        return f"{place or 'it'} must be a JSON {kind}"
+        return _KIND(place=place or _IT(), kind=kind)
     if kind == "array":
         parts = ((f"{place}[{at}]", one, schema["items"]) for at, one in enumerate(value))
         return _first_problem(parts)
@@ -90,18 +97,18 @@ def problem_with(value: Any, schema: Schema, place: str = "") -> str | None:
     return None
 
 
-def _object_problem(value: Mapping[str, Any], schema: Schema, place: str) -> str | None:
+def _object_problem(value: Mapping[str, Any], schema: Schema, place: str) -> Message | None:
     known: Mapping[str, Schema] = schema.get("properties", {})
     missing = [name for name in schema.get("required", ()) if name not in value]
     if missing:
-        return f"{place or 'it'} lacks {missing[0]!r}"
+        return _LACKS(place=place or _IT(), name=repr(missing[0]))
     more = schema.get("additionalProperties", {})
     unknown = [name for name in value if name not in known]
     if unknown and more is False:
-        return f"{place or 'it'} may not hold {unknown[0]!r}"
+        return _MAY_NOT(place=place or _IT(), name=repr(unknown[0]))
     return _first_problem((f"{place}.{name}".lstrip("."), one, known.get(name, more)) for name, one in value.items())
 
 
-def _first_problem(parts: Any) -> str | None:
+def _first_problem(parts: Any) -> Message | None:
     found = (problem_with(value, schema, place) for place, value, schema in parts)
     return next((problem for problem in found if problem is not None), None)

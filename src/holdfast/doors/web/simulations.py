@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypedDict
 
 from holdfast.control import folds_case, rules_in_force
+from holdfast.core.messages import Phrase
 from holdfast.core.patterns import Rule
 from holdfast.core.rule_templates import TEMPLATES
 from holdfast.core.settings import RuleSetting
@@ -15,13 +16,19 @@ from holdfast.doors.web import decision_shapes as shapes
 from holdfast.doors.web.audit import simulation_data
 from holdfast.doors.web.jobs import Job
 from holdfast.doors.web.records import Answer, Records
-from holdfast.doors.web.routes import ApiError, Call, Route, not_found
+from holdfast.doors.web.routes import ApiError, Call, Route, bad_request, not_found
 from holdfast.doors.web.rules import RuleBody
 from holdfast.rule_index import RuleIndex
 from holdfast.simulator import simulate
 from holdfast.store.config_file import LoadedConfig
 from holdfast.store.config_rules import rule_problem
 from holdfast.store.config_write import rule_place, rule_value
+
+_ALL_OR_PART = Phrase(
+    "page.all_or_part", "give all rules, or what to add and remove", "请给出全部规则，或给出要添加和移除的规则"
+)
+_TOO_MANY = Phrase("page.too_many_rules", "at most {most} rules can be tried", "最多可尝试 {most} 条规则")
+
 
 SECONDS = 300.0
 MOST_RULES = 2000
@@ -67,11 +74,11 @@ def _edited_index(records: Records, body: Mapping[str, Any]) -> RuleIndex:
     """The rules as they would be; refused when one of them could not be written."""
     config = records.control.config
     if "rules" in body and ("add" in body or "remove" in body):
-        raise ApiError(422, "bad_request", "give all rules, or what to add and remove", problem="rules")
+        raise bad_request(_ALL_OR_PART(), "rules")
     own = own_rules(config)
     edits = [_checked(number, rule) for number, rule in enumerate(body.get("rules") or body.get("add") or ())]
     if len(own) + len(edits) > MOST_RULES:
-        raise ApiError(422, "too_many_rules", f"at most {MOST_RULES} rules can be tried", most=MOST_RULES)
+        raise ApiError(422, "too_many_rules", _TOO_MANY(most=MOST_RULES))
     gone = set(body.get("remove") or ())
     if unknown := gone - set(range(len(own))):
         raise not_found("rule", str(max(unknown)))
@@ -92,7 +99,7 @@ def _with_added(rules: list[Rule], added: list[Rule]) -> list[Rule]:
 def _checked(number: int, body: Mapping[str, Any]) -> Rule:
     setting = RuleSetting(body["domain"], body["pattern"], body["decision"], body.get("expires"))
     if problem := rule_problem(setting):
-        raise ApiError(422, "invalid_rule", problem, number=number, pattern=setting.pattern[:200], problem=problem)
+        raise ApiError(422, "invalid_rule", problem, number=number, pattern=setting.pattern[:200])
     return setting.rule(EDITED, None, number)
 
 
@@ -124,7 +131,7 @@ def _data(job: Job) -> Answer:
         "replayed": job.done,
         "total": job.total,
         "result": job.result,
-        "problem": job.problem,
+        "problem": job.problem and job.problem.to_dict(),
     }
 
 

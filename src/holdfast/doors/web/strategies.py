@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
 from holdfast.core.decode import Path, decode, encode, fields_of
+from holdfast.core.messages import Phrase
 from holdfast.core.settings import Breed, HybridSettings, SessionStrategy, Settings, Thresholds
 from holdfast.core.strategy import COMPACTS_AT, FAMILIES, HOST_DEFAULTS, SIGNALS, Who, effective
 from holdfast.doors.web import setting_shapes as shapes
 from holdfast.doors.web.chains import marks_data
-from holdfast.doors.web.records import Answer, Records, refusal
+from holdfast.doors.web.records import Answer, Records, invalid, refusal
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
 from holdfast.doors.web.settings import write
 from holdfast.store.config_layers import value_in
@@ -18,6 +19,11 @@ from holdfast.store.config_problems import ConfigError
 from holdfast.store.config_write import ConfigWriteError, insert_item
 
 STEP = 0.01
+_INLINE = Phrase(
+    "page.family_inline",
+    "the family {name} is given by environment or command line; change it there",
+    "家族 {name} 由环境变量或命令行给出；请在那里更改",
+)
 BREEDS: Path = ("breeds",)
 _STRATEGY = ("features", "sessionStrategy")
 # name in the request -> place in a family
@@ -121,8 +127,7 @@ def change_family(call: Call) -> Answer:
         _change(records, own[name], _listed(records, own[name]), change)
     else:
         if any(breed.id == name for breed in records.control.settings.breeds):
-            said = f"the family {name!r} is given by environment or command line; change it there"
-            raise ApiError(409, "overridden", said, key=f"breeds {name}", source="inline")
+            raise ApiError(409, "overridden", _INLINE(name=repr(name)), key=f"breeds {name}", source="inline")
         plain = _merged({"id": name}, change)
         _require_valid(plain)
         try:
@@ -174,8 +179,7 @@ def _merged(before: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, A
 def _require_valid(plain: Mapping[str, Any]) -> None:
     _, problems = decode(Breed, plain, (*BREEDS, str(plain["id"])))
     if problems:
-        key, said = problems[0].where(), problems[0].message
-        raise ApiError(422, "invalid_configuration", f"{key}: {said}", key=key, problem=said)
+        raise invalid(problems[0].where(), problems[0].message)
 
 
 def remove_family(call: Call) -> Answer:

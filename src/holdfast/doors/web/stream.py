@@ -6,17 +6,21 @@ from collections.abc import AsyncIterator
 
 from starlette.responses import StreamingResponse
 
+from holdfast.core.messages import Phrase
 from holdfast.doors.web.catching_up import missed_by
 from holdfast.doors.web.hub import Place, follow
 from holdfast.doors.web.routes import ApiError, Call, Route
 
 MOST_STREAMS = 100
+_TOO_MANY = Phrase(
+    "page.too_many_streams", "{most} pages are open already; close one", "已打开 {most} 个页面；请关闭一个"
+)
 
 
 async def events(call: Call) -> StreamingResponse:
     hub, devices, device = call.server.hub, call.server.devices, call.device
     if hub.streams >= MOST_STREAMS:
-        raise ApiError(503, "too_many_streams", f"{MOST_STREAMS} pages are open already; close one")
+        raise ApiError(503, "too_many_streams", _TOO_MANY(most=MOST_STREAMS))
     last_id = call.request.headers.get("last-event-id") or call.text("since")
     since = hub.place_of(last_id) if last_id else hub.here()
     server = call.server

@@ -7,7 +7,15 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from holdfast.core.messages import Phrase
 from holdfast.doors.web.routes import ApiError
+
+_USED = Phrase(
+    "page.ticket_used",
+    "this link works once, within a minute; ask for a new one on the page",
+    "此链接在一分钟内有效且只能使用一次；请在页面上重新获取",
+)
+
 
 SECONDS = 60.0
 MOST_WAITING = 200
@@ -34,7 +42,7 @@ class Tickets:
             self._drop_old()
             known = self._waiting.pop(ticket, None)
         if known is None or known[1] != what_for:
-            raise ApiError(410, "ticket_used", "this link works once, within a minute; ask for a new one on the page")
+            raise ApiError(410, "ticket_used", _USED())
         return known[2]
 
     def _drop_old(self) -> None:

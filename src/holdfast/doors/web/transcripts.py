@@ -12,10 +12,15 @@ from typing import Literal
 
 from holdfast.chain.cursors import RecallError, decode_cursor, encode_cursor
 from holdfast.chain.views import CHAT_KINDS, InvocationNote, View, chat_entry, raw_entry
+from holdfast.core.messages import Phrase
 from holdfast.doors.web import chain_shapes as shapes
 from holdfast.doors.web.records import Answer, Records
-from holdfast.doors.web.routes import ApiError, Call, Route, not_found
+from holdfast.doors.web.routes import ApiError, Call, Route, bad_request, not_found
 from holdfast.store.interface import EventRecord, Session, Store
+
+_NOT_BOTH = Phrase("page.cursor_or_event", "give a cursor or an event, not both", "只能给出游标或事件之一")
+_NO_CURSOR = Phrase("page.no_cursor", "cursor {cursor} is not one of ours", "{cursor} 不是这里的游标")
+
 
 MOST_ENTRIES = 500
 RAW_TEXT = 4_000
@@ -63,7 +68,7 @@ def show_events(call: Call) -> Answer:
 def _entries(call: Call, row: Session, view: View, reader: _Reader, limit: int, total: int) -> list[Entry]:
     cursor, event = call.query["cursor"], call.query["event"]
     if cursor is not None and event is not None:
-        raise ApiError(422, "bad_request", "give a cursor or an event, not both", problem="event")
+        raise bad_request(_NOT_BOTH(), "event")
     if cursor is not None:
         side, no = _place(cursor, row, view)
         return reader.before(no, limit) if side == _BEFORE else reader.after(no, limit)
@@ -86,10 +91,10 @@ def _place(cursor: str, row: Session, view: str) -> tuple[str, int]:
     try:
         side = cursor[:1]
         if side not in (_BEFORE, _AFTER):
-            raise RecallError(f"cursor {cursor[:80]!r} is not one of ours")
+            raise RecallError(_NO_CURSOR(cursor=repr(cursor[:80])))
         return side, decode_cursor(cursor[1:], row.id.session, view)
     except RecallError as error:
-        raise ApiError(422, "bad_cursor", str(error)) from None
+        raise ApiError(422, "bad_cursor", error.message) from None
 
 
 def _events(store: Store, row: Session, view: View) -> _Reader:

@@ -8,13 +8,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from holdfast.core.messages import Phrase
 from holdfast.hosts.attach.claude_code import description
 from holdfast.hosts.attach.engine import WantedFile, read
-from holdfast.hosts.attach.json_file import AttachError, HookGroups, JsonFile
+from holdfast.hosts.attach.json_file import TAKEN, AttachError, HookGroups, JsonFile
 from holdfast.hosts.attach.ours import MCP_NAME, is_our_hook
 from holdfast.hosts.attach.own_file import OwnFile
 from holdfast.hosts.attach.spec import Spec, markdown
 from holdfast.hosts.attach.toml_file import Key, TomlFile, parsed, string, strings, without_ours
+
+_OTHER_TRUST = Phrase(
+    "attach.other_trust",
+    "config.toml trusts another hook as {key}; remove that entry and attach again",
+    "config.toml 把另一个钩子信任为 {key}；请移除该条目后重新接入",
+)
 
 EVENTS = (
     "SessionStart",
@@ -77,7 +84,7 @@ class CodexInstaller:
                 f"startup_timeout_sec = {SERVER_SECONDS}",
             ]
         elif (known.get("command"), known.get("args")) != (command, arguments):
-            raise AttachError(f"mcp_servers.{MCP_NAME} is used for something else already; rename it and attach again")
+            raise AttachError(TAKEN(name=f"mcp_servers.{MCP_NAME}"))
         if spec.scope == "project" and str(spec.vault) not in (theirs.get("projects") or {}):
             lines += ["", f"[projects.{string(str(spec.vault))}]", 'trust_level = "trusted"']
         states = (theirs.get("hooks") or {}).get("state") or {}
@@ -85,7 +92,7 @@ class CodexInstaller:
             if key not in states:
                 lines += ["", f"[hooks.state.{string(key)}]", f"trusted_hash = {string(value)}"]
             elif states[key].get("trusted_hash") != value:
-                raise AttachError(f"config.toml trusts another hook as {key}; remove that entry and attach again")
+                raise AttachError(_OTHER_TRUST(key=key))
         return "\n".join(lines) + "\n"
 
     def remarks(self, spec: Spec) -> Sequence[str]:

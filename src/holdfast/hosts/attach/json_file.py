@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from holdfast.core.messages import Phrase, TellableError, message_of
 from holdfast.hosts.attach.ours import is_our_hook, is_our_server
 from holdfast.store.json5_tree import Json5Error, parse
 from holdfast.store.jsonc_splice import EMPTY_FILE, SpliceError, insert_item, remove, set_value
@@ -19,7 +20,19 @@ Keys = tuple[str | int, ...]
 T = TypeVar("T")
 
 
-class AttachError(Exception):
+TAKEN = Phrase(
+    "attach.taken",
+    "{name} is used for something else already; rename that entry and attach again",
+    "{name} 已用于其他用途；请重命名该条目后重新接入",
+)
+_NO_OBJECT = Phrase("attach.no_object", "{path} does not hold a JSON object", "{path} 中不是 JSON 对象")
+_NO_JSON = Phrase(
+    "attach.no_json", "{path} is not valid JSON ({error}); mend it first", "{path} 不是有效的 JSON（{error}）；请先修复"
+)
+_MEND = Phrase("attach.mend", "{path}: {error}; mend it first", "{path}：{error}；请先修复")
+
+
+class AttachError(TellableError):
     """The settings cannot be changed as wanted; the message names the file and what to do."""
 
 
@@ -101,7 +114,7 @@ class Server:
         there = _at(parse(text).value, self.path)
         if there is not None and not is_our_server(there):
             name = ".".join(map(str, self.path))
-            raise AttachError(f"{name} is used for something else already; rename that entry and attach again")
+            raise AttachError(TAKEN(name=name))
         return set_value(text, self.path, dict(self.value))
 
     def take_out(self, text: str) -> str:
@@ -129,7 +142,7 @@ class JsonFile:
         text = EMPTY_FILE if text is None or not text.strip() else text
         data = parse(text).value
         if not isinstance(data, dict):
-            raise AttachError(f"{self.path} does not hold a JSON object")
+            raise AttachError(_NO_OBJECT(path=self.path))
         if all(entry.is_there(data) for entry in self.entries):
             return text
         for entry in self.entries:
@@ -155,9 +168,9 @@ class JsonFile:
         try:
             return work()
         except Json5Error as error:
-            raise AttachError(f"{self.path} is not valid JSON ({error}); mend it first") from None
+            raise AttachError(_NO_JSON(path=self.path, error=error)) from None
         except SpliceError as error:
-            raise AttachError(f"{self.path}: {error}; mend it first") from None
+            raise AttachError(_MEND(path=self.path, error=message_of(error))) from None
 
 
 def _parents(entries: Sequence[Entry]) -> list[Keys]:

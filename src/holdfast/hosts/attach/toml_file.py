@@ -12,7 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from holdfast.core.messages import Phrase
 from holdfast.hosts.attach.json_file import AttachError
+
+_NO_ROOM = Phrase(
+    "attach.no_room",
+    "{path}: {table} is written in a way that cannot be added to; set {text} in it",
+    "{path}：{table} 的写法无法添加内容；请在其中设置 {text}",
+)
+_FIXED = Phrase(
+    "attach.fixed",
+    "{path}: {key} is set in a way that cannot be changed; set {text}",
+    "{path}：{key} 的写法无法更改；请设置 {text}",
+)
+_NO_TOML = Phrase(
+    "attach.no_toml", "{path} is not valid TOML ({error}); mend it first", "{path} 不是有效的 TOML（{error}）；请先修复"
+)
 
 OPEN = "# >>> holdfast: added by `holdfast attach`, removed by `holdfast detach`"
 CLOSE = "# <<< holdfast"
@@ -76,9 +91,7 @@ class TomlFile:
             return text[: header.end()] + f"{gap}{key.text()}  {MARK}\n" + text[header.end() :], ""
         if dotted is not None:
             return text[: dotted.start()] + f"{key.table}.{key.text()}  {MARK}\n" + text[dotted.start() :], ""
-        raise AttachError(
-            f"{self.path}: {key.table} is written in a way that cannot be added to; set {key.text()} in it"
-        )
+        raise AttachError(_NO_ROOM(path=self.path, table=key.table, text=key.text()))
 
     def _changed_key(self, text: str, key: Key, start: int) -> str:
         line = re.compile(
@@ -86,7 +99,7 @@ class TomlFile:
         )
         found = line.search(text, start)
         if found is None:
-            raise AttachError(f"{self.path}: {key.name} is set in a way that cannot be changed; set {key.text()}")
+            raise AttachError(_FIXED(path=self.path, key=key.name, text=key.text()))
         new = f"{found[1]}{str(key.value).lower()}  {MARK} (was: {found[0]})"
         return text[: found.start()] + new + text[found.end() :]
 
@@ -95,7 +108,7 @@ def parsed(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise AttachError(f"{path} is not valid TOML ({error}); mend it first") from None
+        raise AttachError(_NO_TOML(path=path, error=error)) from None
 
 
 def without_ours(text: str) -> str:

@@ -1,7 +1,7 @@
 // What went wrong, in the reader's language. Where only the server knows what exactly is wrong with something a person
 // wrote (a pattern, a value), its own words follow.
 import { ApiError } from '$/api/http'
-import { translator } from '$/i18n/index.svelte'
+import { said, told, translator } from '$/i18n/index.svelte'
 import words from './problemWords'
 
 const t = translator(words)
@@ -38,11 +38,11 @@ const WITH_DETAIL: Record<string, Key> = {
 const MISSING: Record<string, Key> = { session: 'noSession', thread: 'noThread', event: 'noEvent', proposal: 'noProposal' }
 
 export function explain(error: unknown): string {
-  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
-  const missing = error.code === 'not_found' && MISSING[error.params['what'] ?? '']
+  if (!(error instanceof ApiError)) return told(error)
+  const missing = error.code === 'not_found' && MISSING[String(error.params['what'] ?? '')]
   if (missing) return t(missing)
   const detailed = WITH_DETAIL[error.code]
-  if (detailed) return `${t(detailed)} ${error.message}`.trim()
+  if (detailed) return `${t(detailed)} ${said(error)}`.trim()
   const known = KNOWN[error.code]
-  return known ? t(known) : error.message || error.code
+  return known ? t(known) : said(error) || error.code
 }
