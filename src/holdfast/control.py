@@ -7,6 +7,7 @@ stricter or laxer than another.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 import uuid
@@ -50,7 +51,7 @@ from holdfast.rule_index import RuleIndex, covers, rule_list
 from holdfast.rule_proposals import propose_rules
 from holdfast.shell import CommandReading, CommandTable, default_table, read_command
 from holdfast.store import tokenizer
-from holdfast.store.attached import files_with_token, stamp
+from holdfast.store.attached import attached_files, files_with_token, stamp
 from holdfast.store.config_file import ConfigError, Inline, LoadedConfig
 from holdfast.store.config_watch import ConfigWatcher
 from holdfast.store.config_write import add_rule
@@ -186,8 +187,9 @@ class Control:
             user_home=os.path.realpath(Path.home()),
             ports=(*own_port(self.home), *page_ports(self.home)),
             pids=(*own_pids(self.home), *page_pids(self.home)),
-            further=(glob_of(str(Path(__file__).resolve().parent)) + "/**",),
+            further=(*_own_places(), *(glob_of(os.path.realpath(path)) for path in attached_files(self.home))),
             secrets=map(os.path.realpath, files_with_token(self.home)),
+            process_names=("holdfast",) if sys.platform == "linux" else ("holdfast", "python", "python3"),
         )
         policies: tuple[Policy, ...] = (
             UserHooks(runtime.hooks),
@@ -332,3 +334,12 @@ def folds_case(folder: Path) -> bool:
             except OSError:
                 return False
     return False
+
+
+def _own_places() -> tuple[str, ...]:
+    """The installed program, and the interpreter that runs it."""
+    return (
+        glob_of(str(Path(__file__).resolve().parent)) + "/**",
+        glob_of(sys.prefix) + "/pyvenv.cfg",
+        glob_of(sys.prefix) + "/bin/python*",
+    )

@@ -16,7 +16,7 @@ from pathlib import Path
 from e2e.cli_hosts import CliHost
 
 HOW_TO = Path(__file__).resolve().parent.parent.parent / "docs" / "how-to"
-SECONDS = 120.0
+SECONDS = 280.0
 """For one command; a host's run on a busy machine is the longest."""
 
 

@@ -70,6 +70,7 @@ def marks_of(name: str) -> list[pytest.MarkDecorator]:
     return [requires_cli(name), *([pytest.mark.full] if name in ("gemini", "opencode") else [])]
 
 
+@pytest.mark.timeout(1200)  # thirteen commands in a row, each with a deadline of its own
 @pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in KITS])
 def test_HO1_the_page_about_a_host_can_be_followed(tmp_path, name):
     it = OwnHome(name, tmp_path)

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.control import Control
 from holdfast.hosts.attach.service import attach
+from holdfast.store.home import Home
+from holdfast.store.interface import Session
+from holdfast.testing.builders import EventBuilder, session_id
 from hosts.stage import is_allowed, reason_of
 from hosts.test_attach import spec_of
 
@@ -131,3 +135,40 @@ def test_HO4_the_hook_command_knows_the_same_reading_tools_as_the_adapters():
 
     known = claude_code.READS | codex.READS | gemini.READS
     assert known >= READS, "what the client lets through after a failure of ours must only read"
+
+
+@pytest.mark.parametrize("name", ["claude-code", "gemini", "opencode"])
+def test_PE10_a_hosts_search_does_not_go_through_our_home(stage, name):
+    """It looks into hidden folders, and what it finds it shows."""
+    tools = {
+        "claude-code": ("Grep", {"pattern": "."}),
+        "gemini": ("search_file_content", {"pattern": "."}),
+        "opencode": ("grep", {"pattern": "."}),
+    }
+    it = stage(name, config=ALLOW_EVERYTHING)
+    tool, given = tools[name]
+    for number, place in enumerate((it.home.root, it.home.root.parent, "/")):
+        answer = it.calling(tool, {**given, "path": str(place)}, f"c{number}")
+        assert not is_allowed(name, answer), place
+        assert "narrower folder" in reason_of(name, answer)
+    assert is_allowed(name, it.calling(tool, {**given, "path": str(it.vault)}, "c9"))
+
+
+def test_PE10_what_attach_wrote_is_guarded_wherever_it_lies(tmp_path):
+    home = Home(tmp_path / "hf")
+    spec = spec_of(tmp_path / "user", home=home, scope="project")
+    attach("codex", spec, at=1.0, force=True)
+    attach("claude-code", spec, at=1.0, force=True)
+    control = Control.open(home)
+    try:
+        vault = str(spec.vault)
+        control.store.open_session(Session(session_id(), host="holdfast", vault=vault, started_at=1.0))
+        events = EventBuilder(cwd=vault)
+        for number, command in enumerate(("rm .mcp.json", "git clean -fdx", "git stash -u", "rm -r .claude/skills")):
+            outcome = control.plane.handle(events.calling("bash", call_id=f"c{number}", command=command))
+            assert outcome.deciding is not None, command
+            assert outcome.deciding.hard, command
+        outcome = control.plane.handle(events.calling("bash", call_id="c9", command="git clean -fdn"))
+        assert outcome.deciding is None or not outcome.deciding.hard
+    finally:
+        control.close()

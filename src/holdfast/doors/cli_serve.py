@@ -105,10 +105,12 @@ def _run(
     no_open: bool,
 ) -> None:
     from holdfast.control import Control
+    from holdfast.doors.process_name import take_name
     from holdfast.doors.web.running import Tls, has_desktop, run
     from holdfast.doors.web.server import Server
     from holdfast.store.home import VaultError
 
+    take_name()
     vault: Path | None = None
     try:
         vault = context.vault()

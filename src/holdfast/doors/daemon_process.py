@@ -27,6 +27,7 @@ from holdfast.doors.daemon_doors import (
     write_pids,
     write_private,
 )
+from holdfast.doors.process_name import take_name
 from holdfast.store.home import Home, own_pids
 
 START_SECONDS = 10.0
@@ -145,6 +146,7 @@ def _wait(condition: Any, seconds: float) -> bool:
 
 def run(home: Home) -> int:
     """Keep a worker alive until told to stop."""
+    take_name()
     home.create()
     token = token_of(home)
     try:

@@ -127,8 +127,19 @@ def answered(host: str, home: str, payload: bytes, seconds: float, start: bool) 
     return answer_here(host, home, payload, seconds) if answer is None else answer
 
 
+def take_name() -> None:
+    """`pkill python` would end a hook that waits for a person's answer, and some hosts then let the call pass."""
+    try:
+        descriptor = posix.open("/proc/self/comm", posix.O_WRONLY)
+    except OSError:
+        return  # no such place on this system
+    posix.write(descriptor, b"holdfast")
+    posix.close(descriptor)
+
+
 def main(arguments: "list[str]") -> int:
     host, home, seconds = arguments[1], arguments[2], float(arguments[3])
+    take_name()
     payload = read_all(0)
     try:
         answer = answered(host, home, payload, seconds, "start" in arguments[4:])

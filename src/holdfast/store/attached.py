@@ -101,6 +101,11 @@ def _changed(path: str) -> int:
         return 0
 
 
+def attached_files(home: Home) -> list[str]:
+    """Every file that attach wrote to or made; no agent may change one."""
+    return [file.path for manifest in manifests(home) for file in manifest.files]
+
+
 def files_with_token(home: Home) -> list[str]:
     """Settings that hold our token, which no agent may read."""
     return [file.path for manifest in manifests(home) for file in manifest.files if file.secret]

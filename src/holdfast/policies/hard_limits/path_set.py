@@ -11,21 +11,36 @@ from holdfast.core.patterns import Rule, expressions, normal
 class PathSet:
     """Absolute globs; upper and lower case count as the same, since some disks do not tell them apart."""
 
-    __slots__ = ("_globs", "_pattern")
+    __slots__ = ("_globs", "_known", "_pattern")
 
     def __init__(self, globs: Iterable[str]) -> None:
         self._globs = tuple(globs)
-        rules = (Rule("edit", f"fs:{glob}", "deny") for glob in self._globs)
-        parts = [expression for rule in rules for expression in expressions(rule)]
-        self._pattern = re.compile("|".join(parts), re.IGNORECASE) if parts else None
+        self._known = tuple(dict.fromkeys(_known_part(glob) for glob in self._globs))
+        self._pattern: re.Pattern[str] | None = None  # made when first asked: a hook's own process asks few of them
 
     def holds(self, path: str) -> bool:
-        return self._pattern is not None and self._pattern.fullmatch("fs:" + normal(path)) is not None
+        if not self._globs:
+            return False
+        if self._pattern is None:
+            rules = (Rule("edit", f"fs:{glob}", "deny") for glob in self._globs)
+            parts = [expression for rule in rules for expression in expressions(rule)]
+            self._pattern = re.compile("|".join(parts), re.IGNORECASE)
+        return self._pattern.fullmatch("fs:" + normal(path)) is not None
 
     def below(self, folder: str) -> bool:
         """Whether a known member lies below the folder, so that the folder going takes it along."""
+        return bool(self.first_below(folder))
+
+    def first_below(self, folder: str) -> str:
+        """A known member below the folder; empty when there is none."""
         prefix = normal(folder).rstrip("/").casefold() + "/"
-        return any(_known_part(glob).casefold().startswith(prefix) for glob in self._globs)
+        return next((known.rstrip("/") for known in self._known if known.casefold().startswith(prefix)), "")
+
+    def names_below(self, folder: str) -> tuple[str, ...]:
+        """What stands directly in the folder and is, or holds, a known member."""
+        prefix = normal(folder).rstrip("/") + "/"
+        found = (known for known in self._known if known.casefold().startswith(prefix.casefold()))
+        return tuple(dict.fromkeys(known[len(prefix) :].split("/", 1)[0] for known in found))
 
 
 def _known_part(glob: str) -> str:

@@ -30,11 +30,17 @@ DEVICES: tuple[str, ...] = (
 
 # The settings by which the hosts know Holdfast; `**/` because a project may hold its own copy that wins.
 HOST_SETTINGS: tuple[str, ...] = (
-    "/**/.claude/settings*.json", "/**/.claude.json", "/etc/claude-code/**",
-    "/Library/Application Support/ClaudeCode/**",
-    "/**/.codex/hooks.json", "/**/.codex/config.toml", "/etc/codex/**",
-    "/**/.gemini/settings.json", "/**/.gemini/trustedFolders.json", "/etc/gemini-cli/**",
+    "/**/.claude/settings*.json", "/**/.claude/{remote-settings,managed-settings}.json", "/**/.claude.json",
+    "/etc/claude-code/**", "/Library/Application Support/ClaudeCode/**",
+    "/**/.codex/hooks.json", "/**/.codex/*.toml", "/etc/codex/**",
+    "/**/.gemini/settings.json", "/**/.gemini/trustedFolders.json", "/**/.gemini/.env", "/**/.gemini/extensions/**",
+    "/etc/gemini-cli/**", "/Library/Application Support/GeminiCli/**",
     "/**/opencode.{json,jsonc}", "/**/.opencode/{plugin,plugins}/**", "/**/.config/opencode/**",
+)  # fmt: skip
+# What a host would start in place of us, or of itself; what Python runs before any program of ours.
+SHIMS: tuple[str, ...] = (
+    "/**/bin/holdfast", "/**/bin/holdfast-*", "/**/bin/{claude,codex,opencode,gemini}",
+    "/**/{site,dist}-packages/{sitecustomize,usercustomize}.py", "/**/{site,dist}-packages/*.pth",
 )  # fmt: skip
 # Removing or moving one of these takes the settings along.
 HOST_FOLDERS: tuple[str, ...] = (
@@ -50,6 +56,9 @@ BROWSER_PROFILES: tuple[str, ...] = (
     "Library/Application Support/Chromium", "Library/Application Support/BraveSoftware",
     "Library/Application Support/Microsoft Edge", "Library/Safari", "Library/Cookies",
 )  # fmt: skip
+
+# By these a process gives away its memory and its open files.
+PROCESS_SECRETS: tuple[str, ...] = ("environ", "mem", "maps", "fd/**", "map_files/**", "root/**", "cwd/**")
 
 # Of Holdfast's own commands an agent may run these; every other one is for people.
 HARMLESS_COMMANDS: tuple[str, ...] = (
@@ -70,6 +79,10 @@ class HostProgram:
     """Names of environment variables; a final `*` stands for any ending."""
     words: tuple[str, ...] = ()
     """Parts of an argument, such as a key of inline settings."""
+    packages: tuple[str, ...] = ()
+    """What it is called in a registry, for `npx` and its kin."""
+    commands: tuple[str, ...] = ()
+    """Subcommands that change what it loads."""
 
 
 _ANY_HOST_VARIABLES = ("HOME", "XDG_CONFIG_HOME", "HOLDFAST_*", "MEMORY_BANK_*")
@@ -79,22 +92,32 @@ HOST_PROGRAMS: tuple[HostProgram, ...] = (
         flags=("--settings", "--setting-sources", "--bare", "--safe-mode"),
         variables=("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_*", *_ANY_HOST_VARIABLES),
         words=("disableAllHooks",),
+        packages=("@anthropic-ai/claude-code",),
+        commands=("config set", "config remove"),
     ),
     HostProgram(
         "codex",
-        flags=("--dangerously-bypass-hook-trust", "--profile", "-p", "--disable"),
+        flags=("--dangerously-bypass-hook-trust", "--profile", "-p", "--disable", "--enable", "--ignore-user-config"),
         variables=("CODEX_HOME", *_ANY_HOST_VARIABLES),
         words=("hooks", "features."),
+        packages=("@openai/codex",),
+        commands=("features enable", "features disable", "app-server", "remote-control"),
     ),
     HostProgram(
         "opencode",
         flags=("--pure",),
         variables=("OPENCODE_*", *_ANY_HOST_VARIABLES),
+        packages=("opencode-ai",),
+        commands=("plugin", "plug", "uninstall"),
     ),
     HostProgram(
         "gemini",
-        flags=("--extensions", "-e"),
-        variables=("GEMINI_CLI_*", *_ANY_HOST_VARIABLES),
+        # in a container of its own the hooks' program is not there, and a hook that cannot start lets the call pass
+        flags=("--extensions", "-e", "--sandbox", "-s"),
+        variables=("GEMINI_CLI_*", "GEMINI_SANDBOX", *_ANY_HOST_VARIABLES),
+        words=("/hooks disable", "/hooks panel"),
+        packages=("@google/gemini-cli",),
+        commands=("hooks", "hook", "extensions disable", "extensions uninstall", "extension disable"),
     ),
 )
 
@@ -108,6 +131,8 @@ class Protected:
     never_read: tuple[str, ...]
     never_deleted: tuple[str, ...] = ()
     """Folders that hold something of `never_changed`: their content may change, they may not go."""
+    never_swept: tuple[str, ...] = ()
+    """Of `never_read`, what is there on every machine: nothing may go through a folder around it."""
     always_readable: tuple[str, ...] = ()
     """Exceptions to `never_read`: what Holdfast itself tells the agent to read."""
     roots: frozenset[str] = SYSTEM_ROOTS
@@ -119,6 +144,16 @@ class Protected:
     """Where Holdfast's own API listens."""
     pids: frozenset[int] = field(default_factory=frozenset)
     """Holdfast's own processes."""
+    process_names: tuple[str, ...] = ("holdfast",)
+    """Their names, as `pkill` and `killall` see them."""
+    process_lines: tuple[str, ...] = (
+        "python3 -m holdfast.doors.daemon_process",
+        "python3 -m holdfast daemon run",
+        "python3 -I -S /holdfast/doors/hook_client.py claude-code codex gemini",
+    )
+    """Their command lines, as `pkill -f` sees them."""
+    home: str = ""
+    """Holdfast's home."""
 
 
 def standard_protection(
@@ -129,23 +164,32 @@ def standard_protection(
     pids: Iterable[int] = (),
     further: Iterable[str] = (),
     secrets: Iterable[str] = (),
+    process_names: tuple[str, ...] = ("holdfast",),
 ) -> Protected:
     """What is guarded on every machine. `home` is Holdfast's home, `further` more paths that may not be changed
     (the installed program, a host's settings in an unusual place), `secrets` files that hold our token."""
     home = home.rstrip("/") or "/"
     user_home = user_home.rstrip("/") or "/"
+    pids = frozenset(pids)
+    inside = tuple(f"/proc/{pid}/{name}" for pid in sorted(pids) for name in PROCESS_SECRETS)
+    own = (
+        *(glob_of(f"{home}/{name}") for name in ("run", "credentials", "data")),
+        *(glob_of(f"{home}/{name}") + "/**" for name in ("run", "data")),
+        glob_of(f"{home}/credentials") + "*",
+        *map(glob_of, secrets),
+    )
+    profiles = tuple(glob_of(f"{user_home}/{name}") + "/**" for name in BROWSER_PROFILES)
     return Protected(
         user_home=user_home,
-        never_changed=(glob_of(home) + "/**", *HOST_SETTINGS, *further),
-        never_read=tuple(glob_of(f"{home}/{name}") for name in ("run", "credentials", "data"))
-        + tuple(glob_of(f"{home}/{name}") + "/**" for name in ("run", "data"))
-        + (glob_of(f"{home}/credentials") + "*",)
-        + tuple(glob_of(f"{user_home}/{name}") + "/**" for name in BROWSER_PROFILES)
-        + tuple(map(glob_of, secrets)),
+        never_changed=(glob_of(home) + "/**", *HOST_SETTINGS, *SHIMS, *further, *inside),
+        never_read=(*own, *profiles, *inside),
+        never_swept=own,
         never_deleted=HOST_FOLDERS,
         always_readable=(glob_of(f"{home}/data/outputs") + "/**",),
         ports=frozenset(ports),
-        pids=frozenset(pids),
+        pids=pids,
+        process_names=process_names,
+        home=home,
     )
 
 
