@@ -5,7 +5,7 @@ import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.store.search_query import read_query
@@ -205,6 +205,8 @@ def test_SC6_any_text_can_be_analysed(text):
 ASCII = st.sampled_from(["abcXYZ019_", "abAB01_.-/: \n", "aB._-:>#@/\\ x", "\x00\x01aB. \\n", "0123456789abcdef -"])
 
 
+@example("1" * 150)
+@example("getUser." + "x" * 150)
 @given(ASCII.flatmap(lambda alphabet: st.text(st.sampled_from(alphabet), max_size=250)))
 def test_SC6_the_quick_way_for_plain_text_sees_what_the_general_way_sees(text):
     """A character that is not ASCII makes the whole text go the general way."""

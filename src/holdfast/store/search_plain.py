@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from sys import intern
 
+from holdfast.store.search_stems import LONGEST_NUMBER
 from holdfast.store.search_words import LONGEST_WORD, MOST_REMEMBERED, is_hash, is_worth_remembering, read_word
 
 JOINERS = "./\\:@#>-"
@@ -38,18 +40,18 @@ class _Vocabulary(dict[str, str]):
     find, so that there is only one for each word, and names carry the rest with them."""
 
     def __missing__(self, run: str) -> str:
-        if is_hash(run):
-            return ""
+        if is_hash(run) or (run.isdigit() and LONGEST_NUMBER < len(run) <= LONGEST_WORD):
+            return ""  # never comes again
         word = read_word(run)
         stems = word.stems
         if word.is_name:
             stems = name = _Name(stems + _SIGN)
             name.parts = spelled(word.parts)
-            name.first, name.last = (word.parts[0], word.parts[-1]) if word.parts else ("", "")
+            name.first, name.last = map(intern, (word.parts[0], word.parts[-1]) if word.parts else ("", ""))
         if is_worth_remembering(run):
             if len(self) >= MOST_REMEMBERED:
                 self.clear()
-            self[run] = stems
+            self[run] = run if run == stems else stems  # the less memory, the quicker the look
         return stems
 
 

@@ -10,7 +10,7 @@ from functools import cache
 import tantivy
 
 _LONGEST = 24
-_LONGEST_NUMBER = 4
+LONGEST_NUMBER = 4
 
 _SAYING_NOTHING = """
 a about all also am an and any are aren as at be because been being but by can cannot could couldn d did didn do
@@ -62,7 +62,7 @@ def stem_of(word: str) -> str:
     if word in STOP_WORDS or len(word) > _LONGEST:
         return ""
     if word.isdigit():
-        return word if len(word) <= _LONGEST_NUMBER else ""
+        return word if len(word) <= LONGEST_NUMBER else ""
     if not word.isalpha() or len(word) < 2:
         return ""
     word = _base_forms().get(word, word)
