@@ -48,7 +48,7 @@ from holdfast.policies.user_hooks import UserHooks
 from holdfast.policies.writer_guard import WriterGuard
 from holdfast.python_hooks import PythonHooks
 from holdfast.rule_index import RuleIndex, covers, rule_list
-from holdfast.rule_proposals import propose_rules
+from holdfast.rule_proposals import propose_rules, why_only_once
 from holdfast.shell import CommandReading, CommandTable, default_table, read_command
 from holdfast.store import tokenizer
 from holdfast.store.attached import attached_files, files_with_token, stamp
@@ -243,6 +243,7 @@ class Control:
             keep_output=self._keep_output,
             compose_output=compose,
             propose_rules=self._propose,
+            only_once=lambda call, outcome: why_only_once(call, outcome.findings),
             language=self.language,
             memory=self.memory_facts,
             settle=self.memory_bank.settle,

@@ -23,6 +23,7 @@ from holdfast.core.memory import MemoryFacts
 from holdfast.core.messages import Language, Message, Phrase, plain
 from holdfast.core.outcome import Outcome, denied, from_merged, settled
 from holdfast.core.policy import EMPTY, Policy, State
+from holdfast.core.refusals import refused
 from holdfast.core.verdict import NOTHING, Finding, Inject, Mode, Settle, Spill, Verdict, merge
 from holdfast.records import record_of
 from holdfast.store.interface import (
@@ -54,13 +55,6 @@ SEALED = Phrase(
     "This session is sealed; nothing more happens in it. The next message starts a new session.",
     "本会话已封存，不再执行任何操作。下一条消息会开启新会话。",
 )
-USER_DENIED = Phrase("plane.user_denied", "{by} denied this.", "{by} 拒绝了此操作。")
-EXPIRED = Phrase(
-    "plane.expired",
-    "Nobody answered in time, so this was denied. Ask the user, or choose another way.",
-    "无人及时答复，因此已拒绝。请询问用户，或换一种方式。",
-)
-CANCELLED = Phrase("plane.cancelled", "The question was cancelled, so this was denied.", "询问已取消，因此已拒绝。")
 
 _CONFLICT_TRIES = 50
 _FAIL_CLOSED_KINDS = {"tool_calling"}
@@ -94,6 +88,8 @@ class Surroundings:
     """The rules an `always` could write, narrowest first; empty when only `once` is possible (PE7)."""
     language: Callable[[str], Language]
     """The language of a vault's messages."""
+    only_once: Callable[[ToolCall, Outcome], Message | None] = lambda call, outcome: None
+    """Why no rule can stand for a call, where none can."""
     memory: Callable[[str], MemoryFacts | None] = lambda vault: None
     """What a vault's memory bank looks like now."""
     settle: Callable[[SessionId, str, Settle], Message] = lambda where, vault, what: plain("")
@@ -333,13 +329,16 @@ class Plane:
         # A question may also stand before a message (full access, MO1): then there is no call yet.
         call = event.call if isinstance(event, ToolCalling) else ToolCall(event.id, event.kind)
         reading = call.reading
+        proposals = list(self._with.propose_rules(call, outcome))
+        only_once = None if proposals else self._with.only_once(call, outcome)
         question: dict[str, Any] = {
             "input": dict(call.input),
             "findings": [finding.to_dict() for finding in outcome.findings],
             "accesses": [
                 {"domain": a.domain, "target": str(a.target), "verb": a.verb, "by": a.by} for a in call.accesses
             ],
-            "proposals": list(self._with.propose_rules(call, outcome)),
+            "proposals": proposals,
+            "onlyOnce": only_once.to_dict() if only_once is not None else None,
             "reading": reading.to_dict() if reading is not None else None,
         }
         return Approval(
@@ -375,9 +374,7 @@ class Plane:
             return outcome
         if approval.status == "answered" and approval.answer != "deny":
             return settled(outcome, "allow")
-        phrase = {"expired": EXPIRED(), "cancelled": CANCELLED()}.get(approval.status)
-        why = phrase or USER_DENIED(by=approval.answered_by or "user")
-        finding = Finding(approval.policy, "deny", why)
+        finding = Finding(approval.policy, "deny", refused(approval.status, approval.answered_by))
         answered = replace(outcome, findings=(*outcome.findings, finding), deciding=finding)
         return settled(answered, "deny", approval.message)
 
@@ -398,8 +395,8 @@ class Plane:
 
 
 def _is_a_report(event: Event, step: _Step) -> bool:
-    """That a request goes out, or how large it was: with a power cut it is as if it had not been sent."""
-    told = isinstance(event, ev.HistorySending | ev.ContextMeasured)
+    """That a request goes out, how large it was, what was said of it: with a power cut it is as if it had not been."""
+    told = isinstance(event, ev.HistorySending | ev.ContextMeasured | ev.Noticed)
     return told and step.outcome.decision == "allow" and not (step.approvals or step.audit or step.settle)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,13 +22,13 @@ from holdfast.shell.reading import CommandReading
 ONLY_ONCE = {
     "compound": Phrase(
         "proposals.compound",
-        "This can only be approved once: several commands are joined, and a rule stands for one.",
-        "此操作只能单次批准：多条命令连在一起，而一条规则只对应一条命令。",
+        "This can only be approved once: {count} commands are joined ({commands}), and a rule stands for one.",
+        "此操作只能单次批准：{count} 条命令连在一起（{commands}），而一条规则只对应一条命令。",
     ),
     "dynamic": Phrase(
         "proposals.dynamic",
-        "This can only be approved once: part of it is only known when it runs.",
-        "此操作只能单次批准：其中一部分要到运行时才知道。",
+        "This can only be approved once: part of it is only known when it runs ({commands}).",
+        "此操作只能单次批准：其中一部分要到运行时才知道（{commands}）。",
     ),
     "unread": Phrase(
         "proposals.unread",
@@ -37,14 +37,28 @@ ONLY_ONCE = {
     ),
     "wrapped": Phrase(
         "proposals.wrapped",
-        "This can only be approved once: it runs through another program or a changed environment, and a rule would "
-        "stand for more than was asked.",
-        "此操作只能单次批准：它经由其他程序或改动过的环境运行，规则会超出所询问的范围。",
+        "This can only be approved once: it runs through {via}, and a rule would stand for more than was asked.",
+        "此操作只能单次批准：它经由 {via} 运行，规则会超出所询问的范围。",
+    ),
+    "environment": Phrase(
+        "proposals.environment",
+        "This can only be approved once: it sets {names}, and names may then mean other programs.",
+        "此操作只能单次批准：它设置了 {names}，之后的名称可能指向其他程序。",
     ),
     "uncertain": Phrase(
         "proposals.uncertain",
-        "This can only be approved once: it is not known before it runs which files it touches.",
-        "此操作只能单次批准：运行前无法知道它会触及哪些文件。",
+        "This can only be approved once: it is not known before it runs which files it touches ({targets}).",
+        "此操作只能单次批准：运行前无法知道它会触及哪些文件（{targets}）。",
+    ),
+    "unknown_tool": Phrase(
+        "proposals.unknown_tool",
+        "This can only be approved once: {tool} is a tool that is not known, so no rule can say what it touches.",
+        "此操作只能单次批准：{tool} 是未知工具，没有规则能说明它会触及什么。",
+    ),
+    "not_a_rule": Phrase(
+        "proposals.not_a_rule",
+        "This can only be approved once: {policy} asks, and a rule would not change that.",
+        "此操作只能单次批准：由 {policy} 询问，规则无法改变。",
     ),
 }
 STILL_STRICTER = Phrase(
@@ -131,23 +145,45 @@ def propose_rules(call: ToolCall, findings: Sequence[Finding], index: RuleIndex 
     return [choice.to_dict() for choice in propose(call, findings, index).choices]
 
 
+def why_only_once(call: ToolCall, findings: Sequence[Finding]) -> Message | None:
+    """Why there is no "always", in words for whoever is asked; None where a rule could stand for it."""
+    found = propose(call, findings)
+    if found.refused is not None or found.choices:
+        return found.refused
+    asking = [finding for finding in findings if finding.decision == "ask"]
+    if any(finding.policy == "permission" for finding in asking):
+        return ONLY_ONCE["unknown_tool"](tool=call.host_tool or call.tool)
+    return ONLY_ONCE["not_a_rule"](policy=asking[0].policy) if asking else None
+
+
 def _refusal(call: ToolCall, accesses: Sequence[Access]) -> Message | None:
-    reading = call.reading
-    reason = ""
-    if reading is not None:
-        if reading.has_error or reading.incomplete:
-            reason = "unread"
-        elif _only_guessed(reading):
-            reason = "dynamic"
-        elif reading.compound or len(reading.simple_commands) != 1:
-            reason = "compound"
-        elif reading.simple_commands[0].dynamic:
-            reason = "dynamic"
-        elif reading.simple_commands[0].via or any(not name.islower() for name in reading.assigned):
-            reason = "wrapped"
-    if not reason and not all(access.certain for access in accesses):
-        reason = "uncertain"
-    return ONLY_ONCE[reason]() if reason else None
+    refused = _unreadable(call.reading) if call.reading is not None else None
+    if refused is None and not all(access.certain for access in accesses):
+        open_ended = (str(access.target) for access in accesses if not access.certain)
+        return ONLY_ONCE["uncertain"](targets=_listed(open_ended))
+    return refused
+
+
+def _unreadable(reading: CommandReading) -> Message | None:
+    commands = reading.simple_commands
+    if reading.has_error or reading.incomplete:
+        return ONLY_ONCE["unread"]()
+    if _only_guessed(reading):
+        return ONLY_ONCE["dynamic"](commands=_listed([commands[0].text]))
+    if reading.compound or len(commands) != 1:
+        return ONLY_ONCE["compound"](count=len(commands), commands=_listed(one.text for one in commands))
+    if commands[0].dynamic:
+        return ONLY_ONCE["dynamic"](commands=_listed([commands[0].text]))
+    if commands[0].via:
+        return ONLY_ONCE["wrapped"](via=_listed(commands[0].via))
+    if names := [name for name in reading.assigned if not name.islower()]:
+        return ONLY_ONCE["environment"](names=_listed(names))
+    return None
+
+
+def _listed(texts: Iterable[str], most: int = 3, longest: int = 40) -> str:
+    shown = [text if len(text) <= longest else f"{text[:longest]}…" for text in dict.fromkeys(texts)]
+    return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")
 
 
 def _only_guessed(reading: CommandReading) -> bool:

@@ -21,6 +21,7 @@ FILLED = {
     "answer": "once",
     "by": "ada",
     "to": "agent",
+    "message": {"code": "plain", "params": {}, "en": "hello", "zh": "hello"},
 }
 
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AssistantItem, ThreadState, ToolItem, TurnEvent, UserItem } from '../src/api/live'
+import type { AssistantItem, NoticeItem, ThreadState, ToolItem, TurnEvent, UserItem } from '../src/api/live'
 import { earlier, happened, liveRows, opened, recorded, recordRows, rejoined, takenBack, toolState, type Conversation } from '../src/chat/conversation'
 
 const base = { session: 's1', no: 1, at: 1, invocation: 'i1', subagent: '', superseded: false }
@@ -112,8 +112,21 @@ test('an edit takes back its own part of its own session', () => {
   assert.deepEqual(takenBack(start(items), 's1', 2, 3).items.map((item) => item.superseded), [false, true, true, false])
 })
 
+const notice = (text: string, id = ''): Loose => ({ kind: 'notice', text, message: {}, id })
+const problem = (text: string, nextStep: string, id = ''): Loose => ({ kind: 'problem', code: 'no_key', text, nextStep, message: {}, nextMessage: {}, id })
+
+test('a notice gives way to its record, whichever comes first', () => {
+  const item: NoticeItem = { ...base, kind: 'notice', key: 'e:n1', problem: false, code: '', message: { code: 'plain', params: {}, en: 'careful', zh: '小心' }, next: null }
+  let now = run(start(), notice('careful', 'n1'))
+  assert.deepEqual(kinds(now), ['note'])
+  now = recorded(now, item)
+  assert.deepEqual(kinds(now), ['item'])
+  now = run(now, notice('careful', 'n1'))
+  assert.deepEqual(kinds(now), ['item'])
+})
+
 test('a problem, a notice and a pause are shown below the record', () => {
-  let now = run(start(), { kind: 'notice', text: 'careful' }, { kind: 'problem', code: 'no_key', text: 'No key.', nextStep: 'Set one.' })
+  let now = run(start(), notice('careful'), problem('No key.', 'Set one.'))
   now = run(now, { kind: 'retry_in', seconds: 5, attempt: 1, why: 'busy' })
   assert.deepEqual(kinds(now), ['retry', 'note', 'note'])
   assert.equal(run(now, { kind: 'text_delta', text: 'x' }).retry, null)

@@ -204,6 +204,19 @@ class SessionEnded(_Event):
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noticed(_Event):
+    """The person was told something: a gate's warning, a budget that is used up. Kept where it was said."""
+
+    kind: Literal["noticed"] = "noticed"
+    message: Mapping[str, Any]
+    """As `Message.to_dict` gives it: whoever shows it chooses the language."""
+    problem: bool = False
+    """The run could not go on."""
+    code: str = ""
+    next_step: Mapping[str, Any] = field(default_factory=dict)
+
+
 Event = (
     SessionStarted
     | PromptSubmitted
@@ -217,4 +230,5 @@ Event = (
     | ApprovalAnswered
     | ModeChanged
     | SessionEnded
+    | Noticed
 )

@@ -24,7 +24,7 @@ from holdfast.runtime.scene import Scene
 from holdfast.runtime.tool import Tool
 from holdfast.runtime.transcript import Loaded, Transcript
 from holdfast.runtime.trouble import Trouble, trouble_of
-from holdfast.runtime.ui_events import Notice, TurnStarted
+from holdfast.runtime.ui_events import TurnStarted
 
 MOST_CONTINUATIONS = 8
 CONTINUE_CUT = Phrase(
@@ -80,7 +80,8 @@ class AgentRun:
                 return text
             await self.submit(CONTINUE_CUT().text(self.scene.language), typed=False)
             loaded = await self._load()
-        self.scene.emit(Notice(text=STILL_CUT(count=MOST_CONTINUATIONS).text(self.scene.language)))
+        self.scene.tell(STILL_CUT(count=MOST_CONTINUATIONS))
+        await self.scene.judge.flush(self.scene.where)
         return ""
 
     async def _once(self, items: Sequence[Item]) -> tuple[str, bool]:

@@ -37,6 +37,7 @@ async def compact(
     facts = await scene.judge.do(_approvals, scene)
     result = apply_summary(plan, summary, facts)
     if result.record.method == "none":
+        scene.keep(result.record.message())
         scene.emit(_shown(result, scene))
         return list(history), None
     header = scene.header()

@@ -23,7 +23,6 @@ from holdfast.runtime.controlled_model import ControlledModel
 from holdfast.runtime.guarded_tools import GuardedTools
 from holdfast.runtime.marks import FAILED
 from holdfast.runtime.tool import Tool
-from holdfast.runtime.ui_events import Notice
 
 OWN_FAILURE = Phrase(
     "runtime.own_failure",
@@ -62,9 +61,9 @@ class GuardedAgent(Agent[Any]):
                 return await guard.invoke(tool, call_id, arguments, asks.batch_of.get(call_id, ""))
             except Exception as error:
                 # Left to the library it would become a sentence without a cause; it is ours, and says so.
-                text = OWN_FAILURE(error=f"{type(error).__name__}: {error}").text(guard.scene.language)
-                guard.scene.emit(Notice(text=text))
-                return FAILED + text
+                failure = OWN_FAILURE(error=f"{type(error).__name__}: {error}")
+                guard.scene.tell(failure)
+                return FAILED + failure.text(guard.scene.language)
 
         return FunctionTool(
             name=tool.name,

@@ -46,8 +46,7 @@ class Judge:
 
     async def flush(self, where: SessionId) -> None:
         """No event is to follow: make what was left for later durable now."""
-        reports = self._reports.pop(where, [])
-        if reports:
+        while reports := self._reports.pop(where, []):  # telling of one may bring the next
             _told(await self.do(self._judged, [report for report, _ in reports]), reports)
 
     def now(self, event: Event) -> Outcome:

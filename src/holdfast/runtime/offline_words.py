@@ -59,8 +59,10 @@ READ = Phrase(
     "`{path}` has {lines} lines. It begins:\n\n{excerpt}",
     "`{path}` 共 {lines} 行，开头是：\n\n{excerpt}",
 )
+READ_ONE = Phrase("offline.read_one", "`{path}` has one line:\n\n{excerpt}", "`{path}` 只有一行：\n\n{excerpt}")
 EMPTY_FILE = Phrase("offline.empty_file", "`{path}` is empty.", "`{path}` 是空的。")
 LISTED = Phrase("offline.listed", "{count} entries in {where}:\n\n{excerpt}", "{where} 中有 {count} 项：\n\n{excerpt}")
+LISTED_ONE = Phrase("offline.listed_one", "One entry in {where}:\n\n{excerpt}", "{where} 中有 1 项：\n\n{excerpt}")
 FOUND = Phrase(
     "offline.found", "Lines with `{text}`: {count}.\n\n{excerpt}", "`{text}`：找到 {count} 行。\n\n{excerpt}"
 )
@@ -83,8 +85,8 @@ NO_TESTS = Phrase(
 FETCHED = Phrase("offline.fetched", "`{url}` says:\n\n{excerpt}", "`{url}` 的内容：\n\n{excerpt}")
 SUMMARY = Phrase(
     "offline.summary",
-    "In {where}: {count} entries, {names}.\n\n{parts}\n\nThis is an extract, not a judgement: I am the offline model.",
-    "{where} 有 {count} 项：{names}。\n\n{parts}\n\n这只是摘录，不是判断：我是离线模型。",
+    "In {where}: {names}.\n\n{parts}\n\nThis is an extract, not a judgement: I am the offline model.",
+    "{where} 中有：{names}。\n\n{parts}\n\n这只是摘录，不是判断：我是离线模型。",
 )
 PLAN = Phrase("offline.plan", "A plan{about}:\n\n{steps}", "计划{about}：\n\n{steps}")
 PLAN_STEPS = Phrase(
@@ -103,3 +105,4 @@ GAVE_UP = Phrase(
 STOPPED_WATCHING = Phrase("offline.stopped_watching", "I stopped reading `{path}`. {why}", "已停止读取 `{path}`。{why}")
 THIS_FOLDER = Phrase("offline.this_folder", "this folder", "当前文件夹")
 MORE = Phrase("offline.more", "... and {count} more lines", "……另有 {count} 行")
+MORE_ONE = Phrase("offline.more_one", "... and one more line", "……另有 1 行")

@@ -43,7 +43,8 @@ def _excerpt(text: str, language: Language, *, tail: bool = False) -> str:
     fence = "```" if "```" not in text else "~~~~"
     block = "\n".join([fence, *shown, fence])
     left = len(lines) - len(shown)
-    return f"{block}\n{say.MORE(count=left).text(language)}" if left > 0 else block
+    more = say.MORE_ONE() if left == 1 else say.MORE(count=left)
+    return f"{block}\n{more.text(language)}" if left > 0 else block
 
 
 def _read(intent: Intent, hands: Hands, language: Language) -> Work:
@@ -54,7 +55,8 @@ def _read(intent: Intent, hands: Hands, language: Language) -> Work:
     if not result.text.strip():
         return say.EMPTY_FILE(path=intent.path).text(language)
     lines = len(result.text.strip("\n").split("\n"))
-    return say.READ(path=intent.path, lines=lines, excerpt=_excerpt(result.text, language)).text(language)
+    phrase = say.READ_ONE if lines == 1 else say.READ
+    return phrase(path=intent.path, lines=lines, excerpt=_excerpt(result.text, language)).text(language)
 
 
 def _list(intent: Intent, hands: Hands, language: Language) -> Work:
@@ -64,7 +66,8 @@ def _list(intent: Intent, hands: Hands, language: Language) -> Work:
         return trouble
     where = f"`{intent.path}`" if intent.path else say.THIS_FOLDER().text(language)
     names = entries(result.text)
-    return say.LISTED(count=len(names), where=where, excerpt=_excerpt("\n".join(names), language)).text(language)
+    phrase = say.LISTED_ONE if len(names) == 1 else say.LISTED
+    return phrase(count=len(names), where=where, excerpt=_excerpt("\n".join(names), language)).text(language)
 
 
 def _glob(intent: Intent, hands: Hands, language: Language) -> Work:

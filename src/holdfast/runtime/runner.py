@@ -35,7 +35,7 @@ from holdfast.runtime.threads import next_session
 from holdfast.runtime.tool import Tool, ToolContext
 from holdfast.runtime.tools.bash_jobs import end_session, running_jobs
 from holdfast.runtime.trouble import Trouble
-from holdfast.runtime.ui_events import Notice, Problem, ToolAnswered, ToolWaiting, TurnEnded, Watch
+from holdfast.runtime.ui_events import Notice, ToolAnswered, ToolWaiting, TurnEnded, Watch
 from holdfast.runtime.waiting import answer_alone, decided
 from holdfast.store.interface import SealedError, Session, StateConflict
 
@@ -135,12 +135,13 @@ class Conversation:
         told = packet.text if packet is not None else ""
         self._bootstrap = "\n\n".join(text for text in (told, for_a_while(outcome)) if text)
         scene.tell_warnings(outcome)
+        await self._judge.flush(self.where)
 
     async def send(self, text: str) -> TurnEnded | None:
         """A message from a person; None when it was queued because a run is under way, here or elsewhere."""
         if self.busy:
             await self._judge.do(self.queue.put, text, self._control.clock())
-            self._watch(Notice(text=QUEUED().text(self._scene().language)))
+            self._watch(Notice(text=QUEUED().text(self._scene().language), message=QUEUED().to_dict()))
             return None
         await self._judge.do(self.queue.put, text, self._control.clock())
         return await self._drive(self._control.new_id())
@@ -190,6 +191,7 @@ class Conversation:
             outcome = await self._judge(event)
             run.scene.tell_warnings(outcome)
             await compact(outcome, loaded.items, run.scene, run.transcript, model.write_summary)
+            await self._judge.flush(self.where)
         return True
 
     async def set_mode(self, mode: Mode, *, by: str = "") -> Outcome:
@@ -197,6 +199,7 @@ class Conversation:
         scene = self._scene()
         outcome = await self._judge(ModeChanged(**scene.header(), to=mode, by=by or self._control.user))
         scene.tell_warnings(outcome)
+        await self._judge.flush(self.where)
         return outcome
 
     async def close(self) -> None:
@@ -254,7 +257,8 @@ class Conversation:
         sealing = await asyncio.to_thread(self._chain.end_turn, self.where, scene.invocation)
         for message in (sealing.message, sealing.warning) if sealing is not None else ():
             if message is not None:
-                scene.emit(Notice(text=message.text(scene.language)))
+                scene.tell(message)
+        await self._judge.flush(self.where)  # a session that is sealed by now takes nothing more
 
     async def _turn(self, run: AgentRun) -> TurnEnded:
         scene = run.scene
@@ -309,10 +313,9 @@ class Conversation:
 
     async def _failed(self, scene: Scene, trouble: Trouble) -> TurnEnded:
         await self._mark(scene, "failed")
-        language = scene.language
-        why = trouble.why.text(language)
-        scene.emit(Problem(code=trouble.code, text=why, next_step=trouble.next_step.text(language)))
-        return TurnEnded(invocation=scene.invocation, reason="failed", problem=why)
+        scene.tell_problem(trouble.code, trouble.why, trouble.next_step)
+        await self._judge.flush(self.where)
+        return TurnEnded(invocation=scene.invocation, reason="failed", problem=trouble.why.text(scene.language))
 
     async def _let_go(self, scene: Scene) -> None:
         """Wait until every tool has ended and is recorded; one that will not is asked about when it is next met."""
@@ -357,11 +360,9 @@ class Conversation:
         await asyncio.to_thread(end_session, scene.tool_context())
         if not commands:
             return ""
-        text = JOBS_ENDED(commands="; ".join(" ".join(command.split())[:80] for command in commands)).text(
-            scene.language
-        )
-        scene.emit(Notice(text=text))
-        return text
+        ended = JOBS_ENDED(commands="; ".join(" ".join(command.split())[:80] for command in commands))
+        scene.emit(Notice(text=ended.text(scene.language), message=ended.to_dict()))
+        return ended.text(scene.language)
 
     # parts
 

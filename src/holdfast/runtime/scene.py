@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.control import Control
+from holdfast.core.events import Noticed
 from holdfast.core.keys import SessionId
-from holdfast.core.messages import Language
+from holdfast.core.messages import Language, Message, plain
 from holdfast.core.outcome import Outcome
 from holdfast.runtime.judge import Judge
 from holdfast.runtime.ledger import Ledger
 from holdfast.runtime.tool import ToolContext
-from holdfast.runtime.ui_events import Notice, UiEvent, Watch
+from holdfast.runtime.ui_events import Notice, Problem, UiEvent, Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,27 @@ class Scene:
     def tell_warnings(self, outcome: Outcome) -> None:
         """What policies want the user to know."""
         for warning in outcome.warnings:
-            self.emit(Notice(text=warning.text(self.language)))
+            self.tell(warning)
         for inject in outcome.inject:
             if inject.audience in ("user", "both"):
-                self.emit(Notice(text=inject.text))
+                self.tell(plain(inject.text))
+
+    def tell(self, message: Message) -> None:
+        """Say something to the person now, and keep it in the record where it was said."""
+        identity = self.keep(message)
+        self.emit(Notice(text=message.text(self.language), message=message.to_dict(), id=identity))
+
+    def tell_problem(self, code: str, why: Message, next_step: Message) -> None:
+        identity = self.keep(why, problem=True, code=code, next_step=next_step.to_dict())
+        texts = {"text": why.text(self.language), "next_step": next_step.text(self.language)}
+        both = {"message": why.to_dict(), "next_message": next_step.to_dict()}
+        self.emit(Problem(code=code, **texts, **both, id=identity))  # type: ignore[arg-type]
+
+    def keep(self, message: Message, **more: Any) -> str:
+        """Only in the record; the id under which it stands there. It goes with the agent's next event."""
+        header = self.header()
+        self.judge.later(Noticed(**header, message=message.to_dict(), **more))
+        return str(header["id"])
 
 
 def for_a_while(outcome: Outcome) -> str:

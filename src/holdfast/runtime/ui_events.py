@@ -124,6 +124,8 @@ class ToolDenied(_UiEvent):
     call_id: str
     tool: str
     reason: str
+    message: Mapping[str, Any] = field(default_factory=dict)
+    """The same in every language; empty for a text that has no translation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +169,7 @@ class RetryIn(_UiEvent):
     seconds: float
     attempt: int
     why: str
+    message: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +178,10 @@ class Notice(_UiEvent):
 
     kind: Literal["notice"] = "notice"
     text: str
+    message: Mapping[str, Any] = field(default_factory=dict)
+    """The same in every language; empty for a text that has no translation."""
+    id: str = ""
+    """The event by which it stands in the record; empty for what is only said now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +192,9 @@ class Problem(_UiEvent):
     code: str
     text: str
     next_step: str = ""
+    message: Mapping[str, Any] = field(default_factory=dict)
+    next_message: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -389,3 +389,33 @@ def test_HK6_the_mobile_profile_has_no_bash_and_keeps_files_in_the_app_data(home
         assert not (vault / ".agent-output").exists()
     finally:
         server.close()
+
+
+def test_UI1_what_a_run_told_the_person_stands_in_the_record_at_its_place(server, talk, client):
+    server.home.config.write_text('{"agents": {"runtime": {"budget": {"maxTokens": 1}}}}')
+    talk.say("help")
+    talk.done()
+    talk.say("help again")
+    talk.done()
+    told = turns(server, "problem")[-1]
+    items = talk.items("user", "notice")
+    notice = items[-1]
+    assert [item["kind"] for item in items][-2:] == ["user", "notice"]
+    assert (notice["key"], notice["problem"], notice["code"]) == (f"e:{told['id']}", True, "budget")
+    assert notice["message"]["en"] == told["text"]
+    assert notice["message"]["zh"] != notice["message"]["en"]
+    assert notice["next"]["zh"]
+    until(lambda: f'"key":"e:{told["id"]}"'.encode() in server.hub.after(server.hub.first)[1], "the notice's own item")
+
+
+def test_UI1_a_subagent_is_known_by_its_name(server, talk, client, vault):
+    where = open_session(server.control, vault).of_subagent("explorer#1a2b3c4d")
+    build = EventBuilder(where, cwd=str(vault), start=server.control.clock())
+    server.control.plane.handle(build.prompt("Look around."))
+    server.control.plane.handle(build.calling("bash", call_id="sub-1", command="make all"))
+    items = client.get("/api/threads/t1/messages").json()["items"]
+    assert {item["subagent"] for item in items} == {"explorer"}
+    (card,) = client.get("/api/approvals").json()["approvals"]
+    assert card["subagent"] == "explorer"
+    (entry,) = client.get("/api/audit/entries/sub-1").json()["entries"]
+    assert entry["row"]["subagent"] == "explorer"

@@ -193,8 +193,8 @@ export interface ApprovalCard {
 
 export interface Answered {
   approval: ApprovalCard;
-  /** Why an "always" counted only once, in words; empty when all went well. */
-  problem: string;
+  /** Why an "always" counted only once; null when all went well. */
+  problem: Message | null;
 }
 
 export const approvals = {
@@ -218,6 +218,7 @@ interface ItemBase {
   no: number;
   at: number;
   invocation: string;
+  /** The name of the sub-agent; empty for the main agent. */
   subagent: string;
   /** A message was edited and sent again: this is no longer part of the conversation. */
   superseded: boolean;
@@ -295,7 +296,17 @@ export interface EndedItem extends ItemBase {
   reason: string;
 }
 
-export type Item = UserItem | AssistantItem | ToolItem | CompactionItem | SessionItem | ModeItem | EndedItem;
+/** Something the person was told in a run: a gate's warning, a loop, a budget that is used up. */
+export interface NoticeItem extends ItemBase {
+  kind: 'notice';
+  /** The run could not go on. */
+  problem: boolean;
+  code: string;
+  message: Message;
+  next: Message | null;
+}
+
+export type Item = UserItem | AssistantItem | ToolItem | CompactionItem | SessionItem | ModeItem | EndedItem | NoticeItem;
 
 export interface Health {
   session: string;
@@ -360,7 +371,7 @@ export interface LiveTurn {
   reasoning: string;
   tools: { callId: string; tool: string; input: Record<string, unknown>; what: What; state: ToolState; progress: string }[];
   compacting: boolean;
-  retry: { seconds: number; attempt: number; why: string; at: number } | null;
+  retry: { seconds: number; attempt: number; why: Message; at: number } | null;
 }
 
 export interface ThreadState extends ThreadRow {
@@ -513,7 +524,7 @@ export type TurnEvent = Place & { subagent?: string } & (
         durationMs: number;
         fullOutput: string;
       }
-    | { kind: 'tool_denied'; callId: string; tool: string; reason: string }
+    | { kind: 'tool_denied'; callId: string; tool: string; reason: string; message?: Message | Record<string, never> }
     | { kind: 'compaction_started' }
     | { kind: 'compaction'; method: string; before: number; after: number; summary: string; message: string }
     | {
@@ -527,9 +538,18 @@ export type TurnEvent = Place & { subagent?: string } & (
         threadTokens: number;
         threadCost: number | null;
       }
-    | { kind: 'retry_in'; seconds: number; attempt: number; why: string }
-    | { kind: 'notice'; text: string }
-    | { kind: 'problem'; code: string; text: string; nextStep: string }
+    | { kind: 'retry_in'; seconds: number; attempt: number; why: string; message?: Message | Record<string, never> }
+    /** With an `id` it also comes as an item `e:ID` of the record. */
+    | { kind: 'notice'; text: string; message: Message | Record<string, never>; id: string }
+    | {
+        kind: 'problem';
+        code: string;
+        text: string;
+        nextStep: string;
+        message: Message | Record<string, never>;
+        nextMessage: Message | Record<string, never>;
+        id: string;
+      }
     | { kind: 'turn_ended'; invocation: string; reason: 'done' | 'stopped' | 'failed'; text: string; problem: string }
   );
 

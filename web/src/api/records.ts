@@ -268,7 +268,7 @@ export interface SearchPage {
   /** false: time ran out before everything was looked at. */
   complete: boolean;
   /** Why a search that should also go by meaning went by words only; empty otherwise. */
-  notice: string;
+  notice: Message | null;
 }
 
 export interface SearchFilters {

@@ -11,18 +11,20 @@ export interface LiveTool {
   approval: string
   progress: string
   output: string
-  reason: string
+  reason: Words
   exitCode: number | null
   durationMs: number | null
 }
 
 export interface Note {
-  kind: 'notice' | 'problem'
+  problem: boolean
+  /** That of its item in the record, once it stands there. */
   key: string
-  text: string
-  next: string
-  code: string
+  text: Words
+  next: Words
 }
+/** In every language, or as it came. */
+type Words = string | { en?: string; zh?: string }
 
 export interface Conversation {
   thread: string
@@ -36,7 +38,7 @@ export interface Conversation {
   settling: readonly string[]
   tools: ReadonlyMap<string, LiveTool>
   compacting: boolean
-  retry: { seconds: number; attempt: number; why: string; at: number } | null
+  retry: { seconds: number; attempt: number; why: Words; at: number } | null
   notes: readonly Note[]
   queue: readonly Queued[]
   health: Health | null
@@ -115,6 +117,7 @@ export function recorded(now: Conversation, item: Item): Conversation {
   }
   if (item.kind === 'tool' && now.tools.has(item.callId) && isFinal(item.state)) next.tools = without(now.tools, item.callId)
   if (item.kind === 'compaction') next.compacting = false
+  if (item.kind === 'notice') next.notes = now.notes.filter((one) => one.key !== item.key)
   return next
 }
 
@@ -168,7 +171,7 @@ export function happened(now: Conversation, event: TurnEvent, at: number, no: nu
         durationMs: event.durationMs,
       }))
     case 'tool_denied':
-      return tool(now, event.callId, event.tool, () => ({ state: 'denied', reason: event.reason }))
+      return tool(now, event.callId, event.tool, () => ({ state: 'denied', reason: words(event.message, event.reason) }))
     case 'compaction_started':
       return { ...now, compacting: true }
     case 'compaction':
@@ -176,11 +179,16 @@ export function happened(now: Conversation, event: TurnEvent, at: number, no: nu
     case 'usage':
       return { ...now, retry: null }
     case 'retry_in':
-      return { ...now, retry: { seconds: event.seconds, attempt: event.attempt, why: event.why, at } }
+      return { ...now, retry: { seconds: event.seconds, attempt: event.attempt, why: words(event.message, event.why), at } }
     case 'notice':
-      return note(now, { kind: 'notice', key: `note-${no}`, text: event.text, next: '', code: '' })
+      return note(now, { problem: false, key: event.id ? `e:${event.id}` : `note-${no}`, text: words(event.message, event.text), next: '' })
     case 'problem':
-      return note(now, { kind: 'problem', key: `note-${no}`, text: event.text, next: event.nextStep, code: event.code })
+      return note(now, {
+        problem: true,
+        key: event.id ? `e:${event.id}` : `note-${no}`,
+        text: words(event.message, event.text),
+        next: words(event.nextMessage, event.nextStep),
+      })
     case 'turn_ended':
       return ofSubagent ? now : ended(now)
     default:
@@ -219,7 +227,10 @@ function without(tools: ReadonlyMap<string, LiveTool>, callId: string): Readonly
   return next
 }
 
+const words = (message: { en?: string } | undefined, text: string): Words => (message?.en ? message : text)
+
 function note(now: Conversation, one: Note): Conversation {
+  if (now.items.slice(-50).some((item) => item.key === one.key)) return now
   return { ...now, notes: [...now.notes, one].slice(-20) }
 }
 

@@ -134,12 +134,12 @@ export class OpenThread {
     }
   }
 
-  /** Everything from this event on, however far back it lies. */
-  async loadBackTo(no: number): Promise<void> {
+  /** Everything from this event of a session on, however far back it lies. */
+  async loadBackTo(session: string, no: number): Promise<void> {
     for (;;) {
       const first = this.draft?.items[0]
       const before = this.draft?.before
-      if (!before || !first || first.no <= no || this.closed) break
+      if (!before || !first || first.session !== session || first.no <= no || this.closed) break
       await this.loadEarlier(SEEK_PAGE)
       if (this.draft?.before === before) break
     }

@@ -45,7 +45,7 @@ class Cards:
             "thread": where.thread,
             "session": where.session,
             "agent": where.agent,
-            "subagent": where.subagent,
+            "subagent": where.subagent_name,
             "host": approval.host or host,
             "vault": approval.vault,
             "title": title,
@@ -56,7 +56,7 @@ class Cards:
             "findings": [_finding(entry) for entry in question.get("findings") or ()],
             "accesses": list(question.get("accesses") or ()),
             "proposals": proposals,
-            "onlyOnce": None if proposals or approval.policy != "permission" else ONLY_ONCE().to_dict(),  # type: ignore[typeddict-item]
+            "onlyOnce": _only_once(approval, proposals),
             "reading": question.get("reading"),
             "answers": answers_of(approval),
             "answer": approval.answer,
@@ -104,6 +104,14 @@ def _put(kept: OrderedDict[str, Any], key: str, value: Any) -> None:
     kept[key] = value
     while len(kept) > _KEPT:
         kept.popitem(last=False)
+
+
+def _only_once(approval: Approval, proposals: list[ProposalShape]) -> Any:
+    """The reason that was found when it was asked; a question of an older version does not hold one."""
+    if proposals or approval.policy in ("doom_loop", "modes"):
+        return None
+    kept = approval.question.get("onlyOnce")
+    return kept if kept or approval.policy != "permission" else ONLY_ONCE().to_dict()
 
 
 def what_shape(shown: Preview) -> WhatShape:

@@ -24,6 +24,7 @@ KINDS = (
     "compacted",
     "mode_changed",
     "session_ended",
+    "noticed",
 )
 MOST_OUTPUT = 100_000
 _KEPT = 300
@@ -190,7 +191,7 @@ def _base(kind: str, record: EventRecord, key: str = "") -> Any:
         "no": record.no,
         "at": record.at,
         "invocation": record.invocation,
-        "subagent": record.where.subagent,
+        "subagent": record.where.subagent_name,
         "superseded": False,
     }
 
@@ -215,6 +216,14 @@ def _plain_item(record: EventRecord) -> ItemShape | None:
         case "mode_changed":
             more = {"to": data.get("to", "agent"), "by": str(data.get("by", ""))}
             return cast("ItemShape", {**_base("mode", record), **more})
+        case "noticed":
+            more = {
+                "problem": bool(data.get("problem")),
+                "code": str(data.get("code") or ""),
+                "message": dict(data["message"]),
+                "next": dict(data["next_step"]) if data.get("next_step") else None,
+            }
+            return cast("ItemShape", {**_base("notice", record), **more})
         case "session_ended":
             return cast("ItemShape", {**_base("ended", record), "reason": str(data.get("reason") or "")})
         case _:

@@ -105,7 +105,7 @@ class Truncated(TypedDict):
 class ItemShape(TypedDict):
     """One entry of a conversation; which of the later fields there are depends on `kind`."""
 
-    kind: Literal["user", "assistant", "tool", "compaction", "session", "mode", "ended"]
+    kind: Literal["user", "assistant", "tool", "compaction", "session", "mode", "ended", "notice"]
     key: str
     session: str
     no: int
@@ -143,6 +143,10 @@ class ItemShape(TypedDict):
     model: NotRequired[str]
     to: NotRequired[ModeName]
     by: NotRequired[str]
+    problem: NotRequired[bool]
+    code: NotRequired[str]
+    message: NotRequired[MessageShape]
+    next: NotRequired[MessageShape | None]
 
 
 class SegmentShape(TypedDict):

@@ -30,6 +30,7 @@ const KINDS: Record<string, Key> = {
   approval_answered: 'kindApprovalAnswered',
   mode_changed: 'kindModeChanged',
   session_ended: 'kindSessionEnded',
+  noticed: 'kindNoticed',
 }
 const POLICIES: Record<string, Key> = {
   permission: 'policyPermission',
