@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import httpx
 import openai
 import pytest
 
@@ -16,13 +15,13 @@ from holdfast.testing import (
     Turn,
     Usage,
 )
-from testing.clients import post
+from testing.clients import local_client, post
 
 OPENCODE = {"user-agent": "opencode/1.18.33 ai-sdk/provider-utils"}
 
 
 def openai_client(server):
-    http = httpx.Client(trust_env=False, timeout=20)
+    http = local_client()
     return openai.OpenAI(api_key="dummy", base_url=server.base_url, max_retries=0, http_client=http)
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 
-import httpx
 import openai
 import pytest
 
 from holdfast.testing import ContextOverflow, Message, ResponsesServer, Script, ToolUse, Turn, Usage
-from testing.clients import post, sse_data
+from testing.clients import local_client, post, sse_data
 
 
 def openai_client(server):
-    http = httpx.Client(trust_env=False, timeout=20)
+    http = local_client()
     return openai.OpenAI(api_key="dummy", base_url=server.base_url, max_retries=0, http_client=http)
 
 

@@ -24,7 +24,7 @@ from holdfast.testing import (
     Turn,
     Usage,
 )
-from testing.clients import ASK, post
+from testing.clients import ASK, local_client, post
 
 SERVERS = list(ASK)
 each_server = pytest.mark.parametrize("kind", SERVERS, ids=lambda kind: kind.__name__)
@@ -210,7 +210,7 @@ def test_closing_does_not_wait_for_a_slow_stream():
 
 def test_a_kept_alive_connection_does_not_outlive_the_server():
     before = set(threading.enumerate())
-    with httpx.Client(trust_env=False, timeout=10) as client:
+    with local_client(10) as client:
         with AnthropicServer(Script("one", "two")) as server:
             body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
             for _ in range(2):
@@ -222,7 +222,7 @@ def test_a_kept_alive_connection_does_not_outlive_the_server():
 
 @each_server
 def test_unknown_paths_are_kept_and_answered_with_404(kind):
-    with kind(Script()) as server, httpx.Client(trust_env=False) as client:
+    with kind(Script()) as server, local_client() as client:
         assert client.get(f"{server.url}/nowhere?x=1").status_code == 404
         assert server.unrouted == ["GET /nowhere"]
         assert server.requests == []
@@ -238,7 +238,7 @@ def test_it_listens_on_loopback_only_and_only_while_open(kind):
         assert url.startswith("http://127.0.0.1:")
         with pytest.raises(RuntimeError, match="already started"):
             server.start()
-    with httpx.Client(trust_env=False) as client, pytest.raises(httpx.ConnectError):
+    with local_client() as client, pytest.raises(httpx.ConnectError):
         client.get(url)
 
 
@@ -277,7 +277,7 @@ def test_many_clients_at_once_use_each_step_once():
 
 
 def test_a_body_that_is_no_json_object_is_refused():
-    with AnthropicServer(Script()) as server, httpx.Client(trust_env=False) as client:
+    with AnthropicServer(Script()) as server, local_client() as client:
         for raw in (b"{", b"[1]", b"\xff"):
             response = client.post(f"{server.url}/v1/messages", content=raw)
             assert response.status_code == 400
@@ -287,7 +287,7 @@ def test_a_body_that_is_no_json_object_is_refused():
 
 def test_compressed_and_chunked_bodies_are_read():
     raw = gzip.compress(json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode())
-    with AnthropicServer(Script("ok", "ok")) as server, httpx.Client(trust_env=False) as client:
+    with AnthropicServer(Script("ok", "ok")) as server, local_client() as client:
         headers = {"content-encoding": "gzip"}
         client.post(f"{server.url}/v1/messages", content=raw, headers=headers).raise_for_status()
         pieces = (raw[start : start + 9] for start in range(0, len(raw), 9))

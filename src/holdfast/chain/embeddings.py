@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from holdfast.core.messages import Phrase
 from holdfast.core.settings import SemanticSettings
 from holdfast.model_endpoints import CONNECT_SECONDS, DEFAULT_KEY, ModelChoice, is_local, key_for
 from holdfast.store.config_file import ConfigError, Inline
@@ -21,6 +22,38 @@ from holdfast.store.home import Home
 from holdfast.store.interface import Store
 from holdfast.store.meaning_embedder import Embedder, EmbeddingError, Source, TextRefused
 from holdfast.store.search import Search
+
+_BAD_CONFIG = Phrase(
+    "embeddings.bad_config",
+    "{path} has an error; `holdfast config validate` tells it",
+    "{path} 有错误；`holdfast config validate` 会说明",
+)
+_NO_KEY = Phrase(
+    "embeddings.no_key",
+    "no key: set {name} in the environment or in {path}",
+    "没有密钥：请在环境变量或 {path} 中设置 {name}",
+)
+_SILENT = Phrase("embeddings.silent", "{url} did not answer within {seconds} seconds", "{url} 未在 {seconds} 秒内应答")
+_TOO_MUCH = Phrase("embeddings.too_much", "{url} answered more than {most} bytes", "{url} 的应答超过 {most} 字节")
+_UNREACHABLE = Phrase("embeddings.unreachable", "{url} cannot be reached: {error}", "无法连接 {url}：{error}")
+_ANSWERED = Phrase("embeddings.answered", "{url} answered {status}", "{url} 应答 {status}")
+_NO_JSON = Phrase("embeddings.no_json", "{url} answered no JSON", "{url} 的应答不是 JSON")
+_NO_EMBEDDINGS = Phrase(
+    "embeddings.no_embeddings", "{url} answered something other than embeddings", "{url} 的应答不是向量"
+)
+_WRONG_COUNT = Phrase(
+    "embeddings.wrong_count",
+    "{url} gave {found} vectors for {wanted} texts",
+    "{url} 为 {wanted} 段文本给出了 {found} 个向量",
+)
+_WRONG_LENGTH = Phrase(
+    "embeddings.wrong_length",
+    "{url} gave vectors of {found} numbers, expected {wanted}",
+    "{url} 给出 {found} 维向量，应为 {wanted} 维",
+)
+_NOT_FINITE = Phrase(
+    "embeddings.not_finite", "{url} gave vectors with numbers that are not finite", "{url} 给出的向量含有非有限的数字"
+)
 
 MOST_BYTES = 64_000_000
 _ABOUT_THE_TEXTS = frozenset({400, 413, 422, 500})
@@ -45,7 +78,7 @@ def configured(home: Home) -> Source:
                     watcher = ConfigWatcher(home.config, Inline(environ={}))
             settings = watcher.current().settings.runtime.search.semantic
         except ConfigError as error:
-            raise EmbeddingError(f"{home.config} has an error; `holdfast config validate` tells it") from error
+            raise EmbeddingError(_BAD_CONFIG(path=home.config)) from error
         return embedder_of(settings, home) if settings.enabled else None
 
     return source
@@ -63,7 +96,7 @@ def embedder_of(settings: SemanticSettings, home: Home) -> Embedder:
     def embed(texts: Sequence[str], seconds: float) -> list[list[float]]:
         key = key_for(choice, home)
         if key is None and choice.needs_key:
-            raise EmbeddingError(f"no key: set {choice.key_name} in the environment or in {home.credentials}")
+            raise EmbeddingError(_NO_KEY(name=choice.key_name, path=home.credentials))
         body: dict[str, Any] = {"model": settings.model, "input": list(texts)}
         if settings.dimensions is not None:
             body["dimensions"] = settings.dimensions
@@ -77,33 +110,35 @@ def _posted(url: str, body: dict[str, Any], key: str, seconds: float, local: boo
     """The answer, read within the deadline however slowly it drips, and not beyond a size."""
     import httpx  # noqa: PLC0415 (costs more than a search)
 
+    from holdfast.trust import system_trust  # noqa: PLC0415 (the same)
+
     end = time.monotonic() + seconds
     timeout = httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
     data = bytearray()
     try:
         # A proxy of the environment has no business between us and a server on this machine.
         with (
-            httpx.Client(timeout=timeout, trust_env=not local) as client,
+            httpx.Client(timeout=timeout, trust_env=not local, verify=system_trust()) as client,
             client.stream("POST", url, json=body, headers={"authorization": f"Bearer {key}"}) as answer,
         ):
             for piece in answer.iter_bytes():
                 data += piece
                 if time.monotonic() > end:
-                    raise EmbeddingError(f"{url} did not answer within {seconds:g} seconds")
+                    raise EmbeddingError(_SILENT(url=url, seconds=f"{seconds:g}"))
                 if len(data) > MOST_BYTES:
-                    raise EmbeddingError(f"{url} answered more than {MOST_BYTES} bytes")
+                    raise EmbeddingError(_TOO_MUCH(url=url, most=MOST_BYTES))
             status = answer.status_code
     except httpx.TimeoutException:
-        raise EmbeddingError(f"{url} did not answer within {seconds:g} seconds") from None
+        raise EmbeddingError(_SILENT(url=url, seconds=f"{seconds:g}")) from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise EmbeddingError(f"{url} cannot be reached: {error or type(error).__name__}") from None
+        raise EmbeddingError(_UNREACHABLE(url=url, error=str(error) or type(error).__name__)) from None
     if status != 200:
         kind = TextRefused if status in _ABOUT_THE_TEXTS else EmbeddingError
-        raise kind(f"{url} answered {status}")
+        raise kind(_ANSWERED(url=url, status=status))
     try:
         return json.loads(data)
     except ValueError:
-        raise EmbeddingError(f"{url} answered no JSON") from None
+        raise EmbeddingError(_NO_JSON(url=url)) from None
 
 
 def _vectors(answer: Any, count: int, settings: SemanticSettings) -> list[list[float]]:
@@ -113,14 +148,14 @@ def _vectors(answer: Any, count: int, settings: SemanticSettings) -> list[list[f
         vectors = [[float(number) for number in entry["embedding"]] for entry in entries]
         numbers = [int(entry["index"]) for entry in entries]
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise EmbeddingError(f"{settings.base_url} answered something other than embeddings") from None
+        raise EmbeddingError(_NO_EMBEDDINGS(url=settings.base_url)) from None
     if numbers != list(range(count)):
-        raise EmbeddingError(f"{settings.base_url} gave {len(vectors)} vectors for {count} texts")
+        raise EmbeddingError(_WRONG_COUNT(url=settings.base_url, found=len(vectors), wanted=count))
     lengths = {len(vector) for vector in vectors}
     wanted = settings.dimensions or max(lengths)
     if lengths != {wanted} or not wanted:
         found = ", ".join(map(str, sorted(lengths)))
-        raise EmbeddingError(f"{settings.base_url} gave vectors of {found} numbers, expected {wanted}")
+        raise EmbeddingError(_WRONG_LENGTH(url=settings.base_url, found=found, wanted=wanted))
     if not all(math.isfinite(number) for vector in vectors for number in vector):
-        raise EmbeddingError(f"{settings.base_url} gave vectors with numbers that are not finite")
+        raise EmbeddingError(_NOT_FINITE(url=settings.base_url))
     return vectors

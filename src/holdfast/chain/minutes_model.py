@@ -39,6 +39,8 @@ def minutes_model(control: Control) -> MinutesModel | None:
 def _requested(choice: ModelChoice, key: str, instructions: str, text: str, seconds: float) -> str:
     import httpx  # noqa: PLC0415 (costs more than all the rest of sealing)
 
+    from holdfast.trust import system_trust  # noqa: PLC0415 (the same)
+
     said = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
     if choice.api == "responses":
         path, body = "responses", {"model": choice.name, "input": said, "max_output_tokens": MOST_OUTPUT}
@@ -46,7 +48,11 @@ def _requested(choice: ModelChoice, key: str, instructions: str, text: str, seco
         path, body = "chat/completions", {"model": choice.name, "messages": said, "max_tokens": MOST_OUTPUT}
     timeout = httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
     answer = httpx.post(
-        f"{choice.base_url.rstrip('/')}/{path}", json=body, headers={"authorization": f"Bearer {key}"}, timeout=timeout
+        f"{choice.base_url.rstrip('/')}/{path}",
+        json=body,
+        headers={"authorization": f"Bearer {key}"},
+        timeout=timeout,
+        verify=system_trust(),
     )
     if answer.status_code != 200:
         raise MinutesError(f"{choice.name} answered {answer.status_code}")

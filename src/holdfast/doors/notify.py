@@ -178,5 +178,9 @@ def _post(url: str, body: bytes, headers: Mapping[str, str]) -> None:
         return  # taken out of the configuration meanwhile
     import httpx
 
-    answer = httpx.post(url, content=body, headers=dict(headers), timeout=SECONDS, follow_redirects=False)
+    from holdfast.trust import system_trust
+
+    answer = httpx.post(
+        url, content=body, headers=dict(headers), timeout=SECONDS, follow_redirects=False, verify=system_trust()
+    )
     answer.raise_for_status()

@@ -9,11 +9,12 @@ import httpx2
 from agents.models.interface import Model
 from agents.models.openai_chatcompletions import OpenAIChatCompletionsModel
 from agents.models.openai_responses import OpenAIResponsesModel
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
 from holdfast.runtime.models import CONNECT_SECONDS, SILENCE_SECONDS, ModelChoice
 from holdfast.runtime.trouble import Endpoint, key_missing
 from holdfast.store.home import Home
+from holdfast.trust import system_trust
 
 
 def endpoint_of(choice: ModelChoice, home: Home) -> Endpoint:
@@ -23,11 +24,13 @@ def endpoint_of(choice: ModelChoice, home: Home) -> Endpoint:
 def endpoint_model(choice: ModelChoice, home: Home, *, key: str | None) -> Model:
     if key is None and choice.needs_key:
         raise key_missing(endpoint_of(choice, home))
+    timeout = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
     client = AsyncOpenAI(
         api_key=key or "none",
         base_url=choice.base_url,
         max_retries=0,  # we retry ourselves, where the user can see it
-        timeout=httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS),
+        timeout=timeout,
+        http_client=DefaultAsyncHttpxClient(timeout=timeout, verify=system_trust()),
     )
     if choice.api == "responses":
         return ClosingResponses(model=choice.name, openai_client=client)

@@ -24,6 +24,7 @@ from holdfast.runtime.web_guard import (
     public_addresses,
     system_resolver,
 )
+from holdfast.trust import system_trust
 
 MOST_REDIRECTS = 8
 MOST_BYTES = 5 << 20
@@ -98,7 +99,7 @@ class WebClient:
     async def _follow(self, method: str, url: str, headers: dict[str, str], body: bytes, follow: Follow) -> Fetched:
         passed: list[str] = []
         checked = self._checked(url)
-        context = self.ssl_context or _system_trust()
+        context = self.ssl_context or system_trust()
         backend = GuardedBackend(self.resolver, self.trusted, self.connect)
         async with httpcore.AsyncConnectionPool(ssl_context=context, network_backend=backend, retries=0) as pool:
             while True:
@@ -157,16 +158,6 @@ class WebClient:
             return Fetched(url.text, response.status, given.get("content-type", ""), content, cut), None
         finally:
             await response.aclose()
-
-
-def _system_trust() -> ssl.SSLContext:
-    """What the system trusts; the usual list of authorities where it names none."""
-    context = ssl.create_default_context()
-    if not context.cert_store_stats()["x509_ca"]:
-        import certifi  # noqa: PLC0415
-
-        context.load_verify_locations(certifi.where())
-    return context
 
 
 def _same_site(first: CheckedUrl, second: CheckedUrl) -> bool:
