@@ -22,6 +22,7 @@ VAULT = "/vault"
 HOME = "/home/u"
 HOLDFAST_HOME = "/home/u/.holdfast"
 PROTECTED = standard_protection(home=HOLDFAST_HOME, user_home=HOME, ports=[48123], pids=[4242])
+HARD_LIMITS = HardLimitsPolicy(PROTECTED)  # one for all: it keeps nothing between calls
 
 
 def rule(text: str, source: str = "/home/u/.holdfast/config.jsonc", line: int | None = None) -> Rule:
@@ -72,7 +73,7 @@ class Bench:
     def judge(self, tool: str, **tool_input) -> Merged:
         event = self.event(tool, **tool_input)
         verdicts = [
-            HardLimitsPolicy(PROTECTED).decide(event, EMPTY)[0],
+            HARD_LIMITS.decide(event, EMPTY)[0],
             PermissionPolicy(self.index()).decide(event, self.state)[0],
         ]
         return merge(verdicts, self.mode, interactive=self.interactive)

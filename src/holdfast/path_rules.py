@@ -7,7 +7,7 @@ that of `core.patterns`; the property test of the index covers both ways. Matchi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _NOT_PLAIN = frozenset("?[{\\")
@@ -22,15 +22,12 @@ _Name = str | tuple[str, ...]
 class PlainGlob:
     """`/head/**/gap/**/tail`: runs of names with any number of names between them."""
 
-    position: int
     head: tuple[_Name, ...]
     gaps: tuple[tuple[_Name, ...], ...]
     tail: tuple[_Name, ...] | None
     """None when there is no `**` at all."""
-
-    def literals(self) -> Iterator[str]:
-        for run in (self.head, *self.gaps, self.tail or ()):
-            yield from (name for name in run if isinstance(name, str) and name)
+    literals: tuple[str, ...]
+    """The names without a wildcard: a path that lacks one is not covered."""
 
     def covers(self, names: list[str]) -> bool:
         if self.tail is None:
@@ -46,22 +43,21 @@ class PlainGlob:
 
 
 class PathRules:
-    """Plain globs, found by the rarest name each insists on."""
+    """Plain globs with the positions of their rules, found by the rarest name each insists on."""
 
     __slots__ = ("_by_name", "refused")
 
-    def __init__(self, globs: Iterable[PlainGlob]) -> None:
-        known = list(globs)
-        uses = Counter(name for glob in known for name in glob.literals())
-        self._by_name: dict[str, list[PlainGlob]] = {}
+    def __init__(self, globs: Sequence[tuple[int, PlainGlob]]) -> None:
+        uses = Counter(name for _, glob in globs for name in glob.literals)
+        self._by_name: dict[str, list[tuple[int, PlainGlob]]] = {}
         self.refused: list[int] = []
         """Positions of those that no rare name tells apart."""
-        for glob in known:
-            rarest = min(glob.literals(), key=uses.__getitem__, default="")
+        for position, glob in globs:
+            rarest = min(glob.literals, key=uses.__getitem__, default="")
             if not rarest or uses[rarest] > MOST_PER_NAME:
-                self.refused.append(glob.position)
+                self.refused.append(position)
             else:
-                self._by_name.setdefault(rarest, []).append(glob)
+                self._by_name.setdefault(rarest, []).append((position, glob))
 
     def found(self, path: str) -> set[int]:
         """Positions of the globs that cover an absolute path."""
@@ -69,15 +65,15 @@ class PathRules:
         names = path[1:].split("/")
         by_name = self._by_name
         for name in names:
-            for glob in by_name.get(name, ()):
-                if glob.position not in positions and glob.covers(names):
-                    positions.add(glob.position)
+            for position, glob in by_name.get(name, ()):
+                if position not in positions and glob.covers(names):
+                    positions.add(position)
         return positions
 
 
-def plain_glob(glob: str, position: int) -> PlainGlob | None:
+def plain_glob(glob: str) -> PlainGlob | None:
     """The glob of an absolute path, when it is plain."""
-    if not glob.startswith("/") or any(char in _NOT_PLAIN for char in glob):
+    if not glob.startswith("/") or not _NOT_PLAIN.isdisjoint(glob):
         return None
     runs: list[list[_Name]] = [[]]
     for name in glob[1:].split("/"):
@@ -88,9 +84,10 @@ def plain_glob(glob: str, position: int) -> PlainGlob | None:
         else:
             runs[-1].append(tuple(name.replace("**", "*").split("*")) if "*" in name else name)
     first, *rest = (tuple(run) for run in runs)
+    literals = tuple(name for run in runs for name in run if isinstance(name, str) and name)
     if not rest:
-        return PlainGlob(position, first, (), None)
-    return PlainGlob(position, first, tuple(rest[:-1]), rest[-1])
+        return PlainGlob(first, (), None, literals)
+    return PlainGlob(first, tuple(rest[:-1]), rest[-1], literals)
 
 
 def _fit(names: list[str], run: tuple[_Name, ...], at: int) -> bool:

@@ -54,22 +54,30 @@ def _alone(rule: Rule, fold_case: bool) -> RuleIndex:
     return RuleIndex([rule], fold_case=fold_case)
 
 
+@lru_cache(maxsize=4096)  # most rules are the same in every index: the built-in ones, and the old ones of a new file
+def _parts(rule: Rule, fold_case: bool) -> tuple[tuple[Scheme, str, PlainGlob | None], ...]:
+    """What a rule comes down to: its expressions, each as a plain glob too where it is one."""
+    found = expressions(rule, fold_case=fold_case)
+    no_glob: list[tuple[Scheme, str]] = [("vault", "")]
+    globs = list(file_globs(rule, fold_case=fold_case).items()) or no_glob * len(found)
+    return tuple(
+        (scheme, expression, plain_glob(glob)) for (scheme, glob), expression in zip(globs, found, strict=True)
+    )
+
+
 class _DomainIndex:
     def __init__(self, rules: Sequence[Rule], fold_case: bool, problems: list[str]) -> None:
         self._rules = rules
         self._fold_case = fold_case
         self._globs = _Filter()
         self._regexes = _Filter()
-        plain: dict[Scheme, list[PlainGlob]] = {"vault": [], "fs": []}
+        plain: dict[Scheme, list[tuple[int, PlainGlob]]] = {"vault": [], "fs": []}
         waiting: dict[tuple[Scheme, int], str] = {}
         for position, rule in enumerate(rules):
             try:
-                globs = list(file_globs(rule, fold_case=fold_case).items())
-                for number, expression in enumerate(expressions(rule, fold_case=fold_case)):
-                    scheme, glob = globs[number] if globs else ("vault", "")
-                    made = plain_glob(glob, position)
-                    if made is not None:
-                        plain[scheme].append(made)
+                for scheme, expression, glob in _parts(rule, fold_case):
+                    if glob is not None:
+                        plain[scheme].append((position, glob))
                         waiting[scheme, position] = expression
                     else:
                         self._add(rule, expression, position)

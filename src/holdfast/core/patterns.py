@@ -250,6 +250,7 @@ def _text_glob(pattern: str) -> str:
     return "".join(out)
 
 
+@lru_cache(maxsize=4096)  # the same globs stand in the rules of several domains, and come again with every reload
 def _path_glob(pattern: str) -> str:
     """Paths, URLs and MCP names: `*` stops at `/`, `**` as a whole component crosses it, `{a,b}` chooses.
 

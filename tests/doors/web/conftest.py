@@ -1,6 +1,7 @@
 """The page's server in this process. `client` is a browser that has entered; each answer is held against its schema."""
 
 import asyncio
+from functools import cache
 from pathlib import Path
 
 import httpx
@@ -20,13 +21,17 @@ ADDRESS = Address(port=8787)
 BASE = "http://127.0.0.1:8787"
 
 
+@cache
+def _table() -> Table:
+    return Table(load_routes())
+
+
 class Browser:
     """Requests of one browser; `enter` makes it known. Synchronous, each on an event loop of its own."""
 
     def __init__(self, server: Server, *, check: bool = True) -> None:
         self.server = server
         self.app = build_app(server)
-        self.table = Table(load_routes())
         self.cookies = httpx.Cookies()
         self.headers = {"x-holdfast": "none"}
         self.check = check
@@ -70,7 +75,7 @@ class Browser:
         if answer.status_code >= 400:
             assert set(answer.json()["error"]) == {"code", "params", "en", "zh"}, answer.text
             return
-        route, _ = self.table.find(method, path.encode().partition(b"?")[0])
+        route, _ = _table().find(method, path.encode().partition(b"?")[0])
         if route.returns is not None:
             problems = list(Draft202012Validator(schema_of(route.returns)).iter_errors(answer.json()))
             where = f"{method} {route.path} does not answer as its schema says"

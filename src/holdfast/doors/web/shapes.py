@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from holdfast.core.messages import Message, Phrase
@@ -61,18 +62,25 @@ def _of_typed_dict(shape: Any, named: dict[str, Schema] | None) -> Schema:
         return {"$ref": f"#/components/schemas/{name}"}
     if named is not None:
         named[name] = {}  # a shape may hold itself
-    hints = get_type_hints(shape)
-    marked = get_type_hints(shape, include_extras=True)  # `__required_keys__` does not understand postponed annotations
+    hints, required = _keys_of(shape)
     schema: Schema = {
         "type": "object",
         "properties": {key: schema_of(kind, named) for key, kind in hints.items()},
-        "required": [key for key, kind in marked.items() if shape.__total__ and get_origin(kind) is not NotRequired],
+        "required": list(required),
         "additionalProperties": False,
     }
     if named is None:
         return schema
     named[name] = schema
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+@cache
+def _keys_of(shape: Any) -> tuple[Mapping[str, Any], Sequence[str]]:
+    """The type of each key, and which keys must be there."""
+    hints = get_type_hints(shape)
+    marked = get_type_hints(shape, include_extras=True)  # `__required_keys__` does not understand postponed annotations
+    return hints, [key for key, kind in marked.items() if shape.__total__ and get_origin(kind) is not NotRequired]
 
 
 def problem_with(value: Any, schema: Schema, place: str = "") -> Message | None:
