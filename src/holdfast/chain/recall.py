@@ -244,7 +244,7 @@ class Recall:
             except SearchError as error:
                 raise RecallError(str(error)) from None
             hits += (shown for hit in page.hits if (shown := self._hit(reach, hit)) is not None)
-            cursor, complete, notice = page.cursor, complete and page.complete, notice or page.notice
+            cursor, complete, notice = page.cursor, complete and page.complete, notice or str(page.notice or "")
             if cursor is None or len(hits) >= limit:
                 break
         return hits, cursor, complete, notice

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
-from holdfast.core.messages import Language, Message
+from holdfast.core.messages import Language, Message, Phrase, plain
 from holdfast.core.verdict import Decision, Finding, Inject, Merged, Seal, Summarise
+
+_LINES = Phrase("outcome.lines", "{first}\n{rest}", "{first}\n{rest}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +55,18 @@ class Outcome:
 
     def reason(self, language: Language = "en") -> str:
         """Why, in words, with the one next step; ready to be shown to the model."""
-        parts: list[str] = []
+        return self.explained().text(language)
+
+    def explained(self) -> Message:
+        """The same in every language."""
+        parts: list[Message] = []
         if self.deciding is not None:
-            parts.append(self.deciding.why.text(language))
+            parts.append(self.deciding.why)
             if self.deciding.next_step is not None:
-                parts.append(self.deciding.next_step.text(language))
+                parts.append(self.deciding.next_step)
         if self.refusal:
-            parts.append(self.refusal)
-        return "\n".join(parts)
+            parts.append(plain(self.refusal))
+        return reduce(lambda first, rest: _LINES(first=first, rest=rest), parts) if parts else plain("")
 
     def to_dict(self) -> dict[str, Any]:
         """What is remembered and shown; injected text and histories are acts of the moment and are not kept."""

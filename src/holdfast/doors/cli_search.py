@@ -228,7 +228,7 @@ def _as_text(page: SearchPage, in_colour: bool) -> Iterator[str]:
     if not page.complete:
         yield "not everything could be searched in time; search again, or run `holdfast search --rebuild`"
     if page.notice:
-        yield visible(page.notice)
+        yield visible(page.notice.text())
     if page.cursor is not None:
         yield f"more: --cursor {page.cursor}"
 

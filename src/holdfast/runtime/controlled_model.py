@@ -210,7 +210,8 @@ class ControlledModel(Model):
     async def _pause(self, trouble: Trouble, attempt: int) -> None:
         seconds = backoff(attempt, trouble.wait)
         self._scene.emit(TextReset())
-        self._scene.emit(RetryIn(seconds=seconds, attempt=attempt, why=trouble.why.text(self._scene.language)))
+        why = trouble.why.text(self._scene.language)
+        self._scene.emit(RetryIn(seconds=seconds, attempt=attempt, why=why, message=trouble.why.to_dict()))
         await self._sleep(seconds)
 
     async def write_summary(self, name: str, instructions: str, text: str) -> str:

@@ -154,9 +154,10 @@ class GuardedTools:
                 await self._run(tool, call)
                 return
             message = approval.message
-        text = NOT_REPEATED(message=message).text(self.scene.language).strip()
+        why = NOT_REPEATED(message=message)
+        text = why.text(self.scene.language).strip()
         await self._record(call, ToolResult(INTERRUPTED + text, failed=True, error=text))
-        self.scene.emit(ToolDenied(call_id=call.id, tool=call.tool, reason=text))
+        self.scene.emit(ToolDenied(call_id=call.id, tool=call.tool, reason=text, message=why.to_dict()))
 
     def _question(self, call: ToolCall) -> str:
         """The open question about a call that may have run; a second crash finds it again."""
@@ -245,8 +246,9 @@ class GuardedTools:
         return scene.tool_context(call.id, say)
 
     def _refused(self, call: ToolCall, outcome: Outcome) -> str:
-        reason = outcome.reason(self.scene.language)
-        self.scene.emit(ToolDenied(call_id=call.id, tool=call.tool, reason=reason))
+        why = outcome.explained()
+        reason = why.text(self.scene.language)
+        self.scene.emit(ToolDenied(call_id=call.id, tool=call.tool, reason=reason, message=why.to_dict()))
         return f"{DENIED}{reason}"
 
     async def _unreadable(self, tool: Tool, call_id: str, batch: str) -> str:

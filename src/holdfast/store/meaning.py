@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from holdfast.core.messages import Message, Phrase, message_of
 from holdfast.store.interface import EventRecord, Store
 from holdfast.store.meaning_embedder import Embedder, EmbeddingError, Source, embedded
 from holdfast.store.meaning_file import MeaningFile, MeaningState, Row
@@ -24,6 +25,40 @@ from holdfast.store.search_filters import Labels, Sieve, microseconds
 from holdfast.store.search_folder import follows
 from holdfast.store.search_tail import Vaults
 from holdfast.store.search_writer import BUSY, Progress, Refreshed
+
+_WORDS_ONLY = Phrase("search.words_only", "searched by words only: {why}", "仅按词语搜索：{why}")
+_NO_VECTORS = Phrase(
+    "search.no_vectors",
+    "no vectors yet (`holdfast search --semantic` makes them)",
+    "尚无向量（`holdfast search --semantic` 会生成）",
+)
+_NO_DIRECTION = Phrase(
+    "search.no_direction",
+    "the endpoint gave a vector without a direction for this query",
+    "端点为此查询给出了没有方向的向量",
+)
+_OTHER_LENGTH = Phrase(
+    "search.other_length",
+    "the endpoint gives vectors of {now} numbers now, those that are kept have {kept}; `holdfast search --rebuild "
+    "--semantic` makes them anew",
+    "端点现在给出 {now} 维向量，而保存的为 {kept} 维；`holdfast search --rebuild --semantic` 会重新生成",
+)
+_FAILED_JUST_NOW = Phrase(
+    "search.failed_just_now", "the endpoint failed a moment ago; it is asked again soon", "端点刚刚失败；稍后会再次请求"
+)
+_FILE_FAILED = Phrase(
+    "search.file_failed",
+    "{path} failed: {error}; `holdfast search --rebuild --semantic` makes a new one",
+    "{path} 失败：{error}；`holdfast search --rebuild --semantic` 会重新生成",
+)
+_TWO_LENGTHS = Phrase(
+    "search.two_lengths",
+    "the endpoint gives vectors of {one} and {other} numbers",
+    "端点给出的向量有 {one} 维和 {other} 维",
+)
+_MIXED_LENGTHS = Phrase(
+    "search.mixed_lengths", "the endpoint gives vectors of different lengths", "端点给出的向量长度不一"
+)
 
 MOST_CHARACTERS = 2000
 """Of a text; its beginning mostly says what it is about, and small models read no more."""
@@ -41,7 +76,7 @@ class Near:
     """Events like a query, the nearest first, or why there are none."""
 
     events: tuple[int, ...] = ()
-    notice: str = ""
+    notice: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +116,19 @@ class Meaning:
                 return Near()
             return self._near(embedder, text, sieve, min(seconds, embedder.query_seconds))
         except (EmbeddingError, sqlite3.Error, OSError) as error:
-            return Near(notice=f"searched by words only: {error}")
+            return Near(notice=_WORDS_ONLY(why=message_of(error)))
 
     def _near(self, embedder: Embedder, text: str, sieve: Sieve, seconds: float) -> Near:
         state = self._file.state()
         if state is None or state.model != embedder.identity or not self._follows(state):
-            return Near(notice="searched by words only: no vectors yet (`holdfast search --semantic` makes them)")
+            return Near(notice=_WORDS_ONLY(why=_NO_VECTORS()))
         if not state.dimensions:
             return Near()
         query = pack(self._asked(embedder, text, seconds))
         if query is None:
-            raise EmbeddingError("the endpoint gave a vector without a direction for this query")
+            raise EmbeddingError(_NO_DIRECTION())
         if query.size != state.dimensions:
-            raise EmbeddingError(
-                f"the endpoint gives vectors of {query.size} numbers now, those that are kept have "
-                f"{state.dimensions}; `holdfast search --rebuild --semantic` makes them anew"
-            )
+            raise EmbeddingError(_OTHER_LENGTH(now=query.size, kept=state.dimensions))
         with self._loading:
             self._load()
             numbers = self._loaded.nearest(query.signs, sieve, self._sees)
@@ -104,7 +136,7 @@ class Meaning:
 
     def _asked(self, embedder: Embedder, text: str, seconds: float) -> list[float]:
         if time.monotonic() < self._quiet_until:
-            raise EmbeddingError("the endpoint failed a moment ago; it is asked again soon")
+            raise EmbeddingError(_FAILED_JUST_NOW())
         try:
             (vector,) = embedder.embed([text[:MOST_CHARACTERS]], seconds)
         except EmbeddingError:
@@ -175,9 +207,7 @@ class Meaning:
                 end = None if budget_seconds is None else time.monotonic() + budget_seconds
                 return self._followed(embedder, end, progress)
             except (sqlite3.Error, OSError) as error:
-                raise EmbeddingError(
-                    f"{self._file.path} failed: {error}; `holdfast search --rebuild --semantic` makes a new one"
-                ) from error
+                raise EmbeddingError(_FILE_FAILED(path=self._file.path, error=error)) from error
             finally:
                 os.close(lock)
         finally:
@@ -253,9 +283,7 @@ class Meaning:
                 dimensions = rows[0].vector.size if rows else 0
                 if state.dimensions and dimensions and dimensions != state.dimensions:
                     if restarted:
-                        raise EmbeddingError(
-                            f"the endpoint gives vectors of {state.dimensions} and {dimensions} numbers"
-                        )
+                        raise EmbeddingError(_TWO_LENGTHS(one=state.dimensions, other=dimensions))
                     state, restarted = self._file.begin(embedder.identity), True
                     break
                 state = replace(
@@ -281,7 +309,7 @@ class Meaning:
                 at = microseconds(record.at)
                 rows.append(Row(record.seq, record.where.session, record.kind, at, packed))
         if len({row.vector.size for row in rows}) > 1:
-            raise EmbeddingError("the endpoint gives vectors of different lengths")
+            raise EmbeddingError(_MIXED_LENGTHS())
         return rows
 
     def _carry_out_deletions(self, state: MeaningState) -> MeaningState:

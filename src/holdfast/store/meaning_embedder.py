@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from holdfast.core.messages import TellableError
+
 _FEW_CHARACTERS = 400
 """Of a text that the endpoint refused at full length."""
 _BATCH_SECONDS = 60.0
 
 
-class EmbeddingError(Exception):
+class EmbeddingError(TellableError):
     """The endpoint gave no vectors; the message says why."""
 
 

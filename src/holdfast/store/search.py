@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from holdfast.core.messages import Phrase
+from holdfast.core.messages import Message, Phrase
 from holdfast.store.home import Home
 from holdfast.store.interface import EventRecord, Store
 from holdfast.store.meaning import Meaning, Near
@@ -89,7 +89,7 @@ class SearchPage:
     order: Literal["best", "newest"] = "best"
     complete: bool = True
     """False when time ran out before everything was looked at."""
-    notice: str = ""
+    notice: Message | None = None
     """Why a search that should also go by meaning went by words only."""
 
 

@@ -115,14 +115,14 @@ def test_SC6_the_filters_that_there_are(client, said, life):
 def test_SC6_the_page_finds_by_meaning_where_that_is_on_and_says_when_it_cannot(client, life):
     life.say(life.thread(), "we bought an automobile")
     records = client.server.records
-    assert client.get("/api/search", q="car").json()["notice"] == ""
+    assert client.get("/api/search", q="car").json()["notice"] is None
     with EmbeddingsServer() as server:
         semantic = {"model": "small", "baseUrl": server.url}
         config = {"agents": {"runtime": {"search": {"semantic": semantic}}}}
         records.control.home.config.write_text(json.dumps(config), encoding="utf-8")
-        assert "no vectors yet" in client.get("/api/search", q="car").json()["notice"]
+        assert "no vectors yet" in client.get("/api/search", q="car").json()["notice"]["en"]
         records.search().meaning.follow()
         assert [hit["snippet"] for hit in hits(client, "car")] == ["we bought an automobile"]
     found = client.get("/api/search", q="automobile").json()
     assert len(found["hits"]) == 1
-    assert "by words only" in found["notice"]
+    assert "by words only" in found["notice"]["en"]

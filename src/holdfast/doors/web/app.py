@@ -62,8 +62,12 @@ MOST_JSON = 1 << 20
 _NO_HEADER = Phrase("page.no_header", "a request needs the header {header}", "请求须带有 {header} 头")
 _NOT_JSON = Phrase("page.not_json", "the body is not JSON", "请求内容不是 JSON")
 _TOO_SLOW = Phrase("page.too_slow", "it took too long; it may still be under way", "耗时过长；可能仍在进行")
-# What the store says names files and processes of this machine; the doctor says the same in every language.
-_STORE = Phrase("page.store", "{error}", "记录暂时无法读写；请稍后再试，或运行 `holdfast doctor` 查看原因")
+# What the store itself says names files and processes, in English; it goes along as a parameter.
+_STORE = Phrase(
+    "page.store",
+    "the record cannot be read or written right now; try again, or let `holdfast doctor` say why",
+    "记录暂时无法读写；请稍后再试，或运行 `holdfast doctor` 查看原因",
+)
 _INTERNAL = Phrase(
     "page.internal",
     "Holdfast itself failed ({error}); see the terminal",
@@ -173,7 +177,7 @@ def _known_error(error: Exception) -> ApiError:
         case VaultError():
             return ApiError(422, "vault", error.message)
         case StoreError():
-            return ApiError(503, "store", _STORE(error=error.message))
+            return ApiError(503, "store", _STORE(), error=error)
         case _:
             return ApiError(500, "internal", _INTERNAL(error=type(error).__name__))
 

@@ -196,7 +196,7 @@ class Hits(TypedDict):
     match: Literal["all", "any"]
     order: Literal["best", "newest"]
     complete: bool
-    notice: str
+    notice: MessageShape | None
 
 
 class SearchOptions(TypedDict):

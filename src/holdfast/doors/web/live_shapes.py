@@ -12,7 +12,7 @@ ToolState = Literal["preparing", "waiting", "running", "done", "denied", "failed
 
 class MessageShape(TypedDict):
     code: str
-    params: dict[str, str]
+    params: dict[str, Any]
     en: str
     zh: str
 
@@ -199,7 +199,7 @@ class LiveTool(TypedDict):
 class RetryShape(TypedDict):
     seconds: float
     attempt: int
-    why: str
+    why: MessageShape
     at: float
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from holdfast.core.decode import camel
+from holdfast.core.messages import plain
 from holdfast.doors.call_preview import preview, shortened
 from holdfast.doors.web.cards import what_shape
-from holdfast.doors.web.live_shapes import LiveTool, LiveTurnShape, RetryShape
+from holdfast.doors.web.live_shapes import LiveTool, LiveTurnShape, MessageShape, RetryShape
 from holdfast.runtime.ui_events import UiEvent, to_json
 
 MOST_PROGRESS = 20_000
@@ -53,7 +54,8 @@ class LiveTurn:
             case "compaction":
                 self.compacting = False
             case "retry_in":
-                self.retry = {"seconds": event.seconds, "attempt": event.attempt, "why": event.why, "at": now}
+                why = cast("MessageShape", dict(event.message) or plain(event.why).to_dict())
+                self.retry = {"seconds": event.seconds, "attempt": event.attempt, "why": why, "at": now}
             case _:
                 self._see_tool(event)
 

@@ -6,7 +6,7 @@ import time
 from typing import Literal
 
 from holdfast.chain.views import CHAT_KINDS
-from holdfast.core.messages import Phrase
+from holdfast.core.messages import Message, Phrase
 from holdfast.core.tools import NEUTRAL_TOOLS
 from holdfast.doors.web import chain_shapes as shapes
 from holdfast.doors.web.records import Answer, Records
@@ -62,7 +62,8 @@ def _found(records: Records, call: Call, text: str, filters: Filters, limit: int
     rows: dict[str, Session | None] = {}
     titles: dict[str, str] = {}
     hits: list[Answer] = []
-    complete, notice, page = True, "", SearchPage(())
+    complete, page = True, SearchPage(())
+    notice: Message | None = None
     end = time.monotonic() + _PATIENCE
     while True:
         wanted = limit - len(hits)
@@ -90,7 +91,7 @@ def _found(records: Records, call: Call, text: str, filters: Filters, limit: int
         "match": page.match,
         "order": page.order,
         "complete": complete,
-        "notice": notice,
+        "notice": notice and notice.to_dict(),
     }
 
 
