@@ -4,9 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.core.events import ToolCall
+from holdfast.core.messages import plain
 from holdfast.core.patterns import matches
 from holdfast.core.targets import Target
-from holdfast.rule_proposals import Proposal, _command_ladder, propose, propose_rules
+from holdfast.core.verdict import Finding
+from holdfast.rule_proposals import Proposal, _command_ladder, propose, propose_rules, why_only_once
 from judging import bench, rule
 
 
@@ -47,16 +50,16 @@ def test_PE7_the_narrowest_useful_rule_comes_first(command, expected):
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        ("git status && rm x", "several commands"),
-        ("git status; ls", "several commands"),
-        ("cat a | grep x", "several commands"),
-        ("echo $(rm x)", "several commands"),
-        ("for f in a b; do cat $f; done", "several commands"),
+        ("git status && rm x", "2 commands are joined (git status, rm x)"),
+        ("git status; ls", "2 commands are joined"),
+        ("cat a | grep x", "2 commands are joined"),
+        ("echo $(rm x)", "2 commands are joined"),
+        ("for f in a b; do cat $f; done", "2 commands are joined"),
         ("git push $REMOTE", "only known when it runs"),
         ("$CMD x", "only known when it runs"),
-        ("sudo rm x", "through another program"),
-        ("bash -c 'rm x'", "several commands"),
-        ("LD_PRELOAD=x git status", "through another program"),
+        ("sudo rm x", "it runs through sudo"),
+        ("bash -c 'rm x'", "it runs through bash"),
+        ("LD_PRELOAD=x git status", "it sets LD_PRELOAD"),
         ("git status 'open", "could not be read"),
     ],
 )
@@ -65,6 +68,15 @@ def test_PE7_what_is_compound_or_ambiguous_can_only_be_once(command, reason):
     assert found.choices == ()
     assert reason in found.refused.text()
     assert found.refused.text("zh")
+
+
+def test_PE7_a_tool_that_nobody_knows_and_a_hook_that_asks_say_why_no_rule_helps():
+    unknown = ToolCall("c", "mystery")
+    asked = Finding("permission", "ask", plain("unknown"), domain="mcp")
+    assert "mystery is a tool that is not known" in why_only_once(unknown, [asked]).text()
+    hook = Finding("user_hooks", "ask", plain("look first"))
+    assert "user_hooks asks" in why_only_once(ToolCall("c", "read"), [hook]).text()
+    assert why_only_once(ToolCall("c", "read"), []) is None
 
 
 def test_PE7_a_file_first_and_its_folder_only_as_a_wider_choice():

@@ -25,6 +25,11 @@ ONLY_ONCE = {
         "This can only be approved once: {count} commands are joined ({commands}), and a rule stands for one.",
         "此操作只能单次批准：{count} 条命令连在一起（{commands}），而一条规则只对应一条命令。",
     ),
+    "block": Phrase(
+        "proposals.block",
+        "This can only be approved once: {commands} stands in a loop or a condition, and a rule knows neither.",
+        "此操作只能单次批准：{commands} 处于循环或条件之中，规则无法表达。",
+    ),
     "dynamic": Phrase(
         "proposals.dynamic",
         "This can only be approved once: part of it is only known when it runs ({commands}).",
@@ -170,7 +175,10 @@ def _unreadable(reading: CommandReading) -> Message | None:
         return ONLY_ONCE["unread"]()
     if _only_guessed(reading):
         return ONLY_ONCE["dynamic"](commands=_listed([commands[0].text]))
-    if reading.compound or len(commands) != 1:
+    if len(commands) == 1 and reading.compound:
+        via = commands[0].via
+        return ONLY_ONCE["wrapped"](via=_listed(via)) if via else ONLY_ONCE["block"](commands=commands[0].text)
+    if len(commands) != 1:
         return ONLY_ONCE["compound"](count=len(commands), commands=_listed(one.text for one in commands))
     if commands[0].dynamic:
         return ONLY_ONCE["dynamic"](commands=_listed([commands[0].text]))

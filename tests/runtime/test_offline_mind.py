@@ -72,7 +72,7 @@ def test_OP1_several_requests_one_after_the_other():
     calls, words = play("write a file a.txt with hi then read a.txt", "ok", "hi\n")
     assert [tool for tool, _ in calls] == ["write", "read"]
     assert "Wrote `a.txt`" in words
-    assert "has 1 lines" in words
+    assert "has one line" in words
 
 
 def test_OP1_a_plan_takes_the_form_of_the_tool():

@@ -85,8 +85,13 @@ NO_TESTS = Phrase(
 FETCHED = Phrase("offline.fetched", "`{url}` says:\n\n{excerpt}", "`{url}` 的内容：\n\n{excerpt}")
 SUMMARY = Phrase(
     "offline.summary",
-    "In {where}: {names}.\n\n{parts}\n\nThis is an extract, not a judgement: I am the offline model.",
+    "In {where}: {count} entries, {names}.\n\n{parts}\n\nThis is an extract, not a judgement: I am the offline model.",
     "{where} 中有：{names}。\n\n{parts}\n\n这只是摘录，不是判断：我是离线模型。",
+)
+SUMMARY_ONE = Phrase(
+    "offline.summary_one",
+    "In {where}: one entry, {names}.\n\n{parts}\n\nThis is an extract, not a judgement: I am the offline model.",
+    "{where} 有 1 项：{names}。\n\n{parts}\n\n这只是摘录，不是判断：我是离线模型。",
 )
 PLAN = Phrase("offline.plan", "A plan{about}:\n\n{steps}", "计划{about}：\n\n{steps}")
 PLAN_STEPS = Phrase(

@@ -176,7 +176,8 @@ def _summarise(intent: Intent, hands: Hands, language: Language) -> Work:
             parts.append(f"- **{name}**: {first_words(result.text)}")
     where = f"`{intent.path}`" if intent.path else say.THIS_FOLDER().text(language)
     shown = ", ".join(f"`{name}`" for name in names[:MOST_LINES]) + (", ..." if len(names) > MOST_LINES else "")
-    summary = say.SUMMARY(where=where, count=len(names), names=shown, parts="\n".join(parts))
+    phrase = say.SUMMARY_ONE if len(names) == 1 else say.SUMMARY
+    summary = phrase(where=where, count=len(names), names=shown, parts="\n".join(parts))
     return summary.text(language)
 
 
