@@ -1,6 +1,11 @@
 """`holdfast import` from the command line (SC11)."""
 
 import json
+import os
+import pty
+import re
+import subprocess
+import sys
 import threading
 import time
 
@@ -23,7 +28,7 @@ def projects(tmp_path):
 def test_SC11_import_then_search(holdfast, projects):
     ran = holdfast("import", "claude-code", str(projects))
     assert ran.code == 0, ran.err
-    assert ran.out == "11 events of 1 sessions; 1 files\n"
+    assert ran.out == "11 events of 1 session; 1 file\n"
     assert "c1" in holdfast("search", "登录").out
     again = holdfast("import", "claude-code", str(projects), "--json").data()
     assert (again["events"], again["unchanged"]) == (0, 1)
@@ -52,6 +57,22 @@ def test_SC11_broken_lines_are_listed_and_make_the_exit_code(holdfast, projects)
     assert data["brokenLines"] == 0, "what was told once is not told again"
 
 
+def test_SC11_a_terminal_shows_how_far_it_is(tmp_path, projects):
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "holdfast", "--home", str(tmp_path / "home"), "import", "claude-code"]
+    try:
+        done = subprocess.run(
+            [*command, str(projects)], stderr=theirs, stdout=subprocess.PIPE, text=True, timeout=120, check=False
+        )
+        shown = os.read(ours, 65_536).decode()
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    assert done.returncode == 0, shown
+    assert re.search(r"\d+ %  .* of .*/s  \d+ events", shown), shown
+    assert done.stdout == "11 events of 1 session; 1 file\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -72,6 +93,7 @@ def test_nothing_where_it_usually_lies_says_where_that_is(holdfast, tmp_path):
     assert "no transcripts of codex in" in ran.err
 
 
+@pytest.mark.slow
 def test_SC11_watch_takes_in_what_is_added(holdfast, projects):
     whole = transcripts.lines(*transcripts.claude())
     first, second = whole[: len(whole) // 2], whole[len(whole) // 2 :]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 KINDS = ("claude-code", "codex", "gemini", "opencode", "jsonl")
 _SHOWN_BROKEN = 20
+_LOGGED_EVERY = 5.0
 
 
 @click.command()
@@ -42,6 +43,8 @@ def import_command(
 ) -> None:
     """Take in transcripts of other agents, so that they can be searched. The usual place is looked at unless PATHS
     are given. It can be repeated and interrupted: what is known is not taken in twice.
+
+    jsonl reads what `holdfast sessions export` writes, and any lines with `role` and `content`.
 
     Lines that cannot be read are counted and listed, and the rest is taken in. Exit code 1 when there were any.
     """
@@ -119,36 +122,44 @@ def _index(control: Control, as_json: bool) -> None:
     from holdfast.store.search import Search
 
     search = Search(control.store, control.home.data / "search")
-    shown = sys.stderr.isatty() and not as_json
+    line = _Line(as_json)
+    indexed = 0
     try:
-        while (
-            search.unindexed(1)
-            and not search.refresh(
-                4.0, lambda count: click.echo(f"\rindexing: {count} events ", nl=False, err=True) if shown else None
-            ).busy
-        ):
-            pass
+        while search.unindexed(1):
+            done = search.refresh(4.0, lambda count: line.show(f"indexing: {indexed + count} events"))  # noqa: B023
+            if done.busy:
+                return
+            indexed += done.indexed
     finally:
         search.close()
         _clear(as_json)
 
 
+class _Line:
+    """What is going on: one line that changes on a terminal, a new one now and then in a log."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._silent = as_json
+        self._in_place = sys.stderr.isatty()
+        self._every = 0.1 if self._in_place else _LOGGED_EVERY
+        self._next = 0.0 if self._in_place else time.monotonic() + self._every
+
+    def show(self, text: str) -> None:
+        now = time.monotonic()
+        if self._silent or now < self._next:
+            return
+        self._next = now + self._every
+        click.echo(f"\r{text} " if self._in_place else text, nl=not self._in_place, err=True)
+
+
 def _progress(as_json: bool) -> Any:
-    shown = sys.stderr.isatty() and not as_json
+    line = _Line(as_json)
     began = time.monotonic()
-    last = 0.0
 
     def tell(report: ImportReport, done: int, total: int, file: str) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if not shown or now - last < 0.1:
-            return
-        last = now
         share = 100 * done / total if total else 100
-        rate = size(done / max(0.001, now - began))
-        click.echo(
-            f"\r{share:3.0f} %  {size(done)} of {size(total)}  {rate}/s  {report.events} events ", nl=False, err=True
-        )
+        rate = size(done / max(0.001, time.monotonic() - began))
+        line.show(f"{share:3.0f} %  {size(done)} of {size(total)}  {rate}/s  {report.events} events")
 
     return tell
 
@@ -158,14 +169,21 @@ def _clear(as_json: bool) -> None:
         click.echo("\r" + " " * 78 + "\r", nl=False, err=True)
 
 
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def _text(report: ImportReport) -> list[str]:
     known = f", {report.known} known already" if report.known else ""
     same = f", {report.unchanged} unchanged" if report.unchanged else ""
     rate = f", {size(report.bytes / report.seconds)}/s" if report.seconds > 1 else ""
-    text = [f"{report.events} events of {len(report.sessions)} sessions{known}; {report.files} files{same}{rate}"]
+    text = [
+        f"{_some(report.events, 'event')} of {_some(len(report.sessions), 'session')}{known}; "
+        f"{_some(report.files, 'file')}{same}{rate}"
+    ]
     text += [f"skipped  {file}: {why}" for file, why in report.skipped]
     if report.broken_lines:
-        text.append(f"{report.broken_lines} lines could not be read:")
+        text.append(f"{_some(report.broken_lines, 'line')} could not be read:")
         text += [f"  {broken}" for broken in report.broken[:_SHOWN_BROKEN]]
         if report.broken_lines > _SHOWN_BROKEN:
             text.append(f"  and {report.broken_lines - _SHOWN_BROKEN} more (--json lists up to 1000)")

@@ -1,6 +1,7 @@
 """What each host's transcript becomes (SC11)."""
 
 import json
+import os
 
 import pytest
 
@@ -159,6 +160,31 @@ def test_SC11_plain_conversations(store, engine, tmp_path):
     ]
     (broken,) = report.broken
     assert (broken.line, broken.why) == (7, "neither a message with a role, nor a conversation with messages")
+
+
+def test_SC11_what_a_plain_message_lacks_is_made_up_for_or_listed(store, engine, tmp_path):
+    entries = [
+        {"role": "user", "text": "why Redis?"},
+        {"role": "model", "parts": [{"text": "because of expiry"}], "time": 1_790_000_000},
+        {"role": "user", "content": "and when?"},
+        {"role": "assistant"},
+        {"messages": [{"role": "user", "content": "one"}, {"role": "user"}, "two", {"role": "ai", "content": "three"}]},
+    ]
+    file = tmp_path / "talk.jsonl"
+    write(file, entries)
+    os.utime(file, (1_780_000_000, 1_780_000_000))
+    report = engine.run(JsonlImporter(), [file])
+    assert [(record.text, record.at) for record in store.events("talk")] == [
+        ("why Redis?", 1_780_000_000.0),
+        ("because of expiry", 1_790_000_000.0),
+        ("and when?", 1_790_000_000.0),
+        ("one", 1_790_000_000.0),
+        ("three", 1_790_000_000.0),
+    ]
+    assert [(broken.line, broken.why) for broken in report.broken] == [
+        (4, "without content or text or parts"),
+        (5, "message 2 of the conversation: without content or text or parts"),
+    ]
 
 
 @pytest.mark.parametrize("host", ["claude", "codex"])

@@ -1,7 +1,8 @@
 """JSON Lines of no particular program: Holdfast's own archives and exports, and plain conversations.
 
-A plain line is `{"role": "user", "content": "..."}`, with `timestamp`, `session`, `tool` and `call_id` where there are
-any; or `{"messages": [...]}`, a whole conversation in one line.
+A plain line is `{"role": "user", "content": "..."}`, with `timestamp`, `tool` and `call_id` where there are any; or
+`{"messages": [...]}`, a whole conversation in one line. A message without a time has that of the one before it, the
+first one that of its file.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from holdfast.store.interface import EventRecord
 from holdfast.store.json_text import from_json
 
 _ROLES = ("user", "human", "assistant", "ai", "model", "system", "developer", "tool", "function")
+_CONTENTS = ("content", "text", "parts")
 
 
 class JsonlImporter:
@@ -46,11 +48,12 @@ class JsonlReader:
         self._user = user
         self._archived: dict[str, Any] | None = state.get("archived")
         self._turn = int(state.get("turn", 0))
+        self._at = float(state.get("at") or path.stat().st_mtime)
         self._path = path
         self.about = About.known(state, session=path.stem, host="jsonl")
 
     def state(self) -> dict[str, Any]:
-        return {"about": self.about.to_dict(), "archived": self._archived, "turn": self._turn}
+        return {"about": self.about.to_dict(), "archived": self._archived, "turn": self._turn, "at": self._at}
 
     def read(self, entry: Mapping[str, Any], offset: int) -> Iterable[EventRecord]:
         if entry.get("kind") == KIND and isinstance(entry.get("session"), Mapping):
@@ -104,14 +107,24 @@ class JsonlReader:
 
     def _conversation(self, messages: list[Any], offset: int) -> Iterator[EventRecord]:
         maker = self._maker()
+        broken = ""
         for part, message in enumerate(messages):
-            if isinstance(message, Mapping) and message.get("role") in _ROLES:
+            try:
+                if not isinstance(message, Mapping) or message.get("role") not in _ROLES:
+                    raise ValueError("without a role")
                 yield from self._message(maker, message, f"@{offset}", part)
+            except ValueError as error:
+                broken = broken or f"message {part + 1} of the conversation: {error}"
+        if broken:
+            raise ValueError(broken)
 
     def _message(self, maker: Maker, message: Mapping[str, Any], name: str, part: int) -> Iterator[EventRecord]:
-        at = moment(message.get("timestamp") or message.get("created_at") or message.get("time"))
+        at = self._at = moment(message.get("timestamp") or message.get("created_at") or message.get("time"), self._at)
         self.about.saw(at)
-        role, text = message["role"], joined_text(message.get("content"))
+        given = next((message[name] for name in _CONTENTS if message.get(name) is not None), None)
+        if given is None and not message.get("tool_calls"):
+            raise ValueError(f"without {' or '.join(_CONTENTS)}")
+        role, text = message["role"], joined_text(given)
         if role in ("user", "human"):
             self._turn += 1
             maker.invocation = f"{self.about.session}-{self._turn}"
