@@ -53,6 +53,7 @@ def test_a_package_without_a_breach_is_kept(tmp_path):
     assert run.returncode == 0, run.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("breach", BREACHES.values(), ids=BREACHES.keys())
 def test_a_breach_is_seen(tmp_path, breach):
     run = lint(tmp_path, breach)

@@ -11,6 +11,7 @@ import quick_examples
 
 TESTS = """
 import os
+import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
@@ -41,6 +42,11 @@ class Machine(RuleBasedStateMachine):
 TestMachine = Machine.TestCase
 TestMachine.settings = settings(max_examples=60, stateful_step_count=30)
 
+@pytest.mark.parametrize("row", range(95))
+def test_table(row):
+    note("row")
+    note(f"row{row}")
+
 @settings(max_examples=3)
 @given(st.integers())
 def test_modest(number):
@@ -60,7 +66,7 @@ def counted(folder: Path, quick: str) -> dict[str, int]:
     )
     assert done.returncode == 0, done.stdout
     lines = told.read_text().split()
-    return {name: lines.count(name) for name in ("plain", "class", "machine", "step", "modest")}
+    return {name: lines.count(name) for name in ("plain", "class", "machine", "step", "modest", "row", "row0", "row94")}
 
 
 @pytest.mark.slow
@@ -70,7 +76,10 @@ def test_quick_asks_for_few_and_everything_else_for_all(tmp_path):
     assert 1 < quick["machine"] <= quick_examples.FEW + 1
     assert quick["step"] <= quick["machine"] * quick_examples.FEW_STEPS
     assert quick["modest"] == 3
+    assert quick["row"] == quick_examples.FEW_ROWS
+    assert quick["row0"] == 1
     (tmp_path / "counted").unlink()
     everything = counted(tmp_path, "")
     assert everything["plain"] == everything["class"] == 200
     assert everything["machine"] > 40
+    assert (everything["row"], everything["row94"]) == (95, 1)

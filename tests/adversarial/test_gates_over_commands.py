@@ -8,6 +8,8 @@ import pytest
 from holdfast.core.risk import changes, path_risk, risk_of
 from policies.gated_vault import GatedVault
 
+pytestmark = pytest.mark.slow
+
 SHELL = Path(__file__).parent.parent / "shell"
 
 

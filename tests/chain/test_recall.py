@@ -107,6 +107,7 @@ def test_SC5_a_search_does_not_find_earlier_searches(scene, recall):
 # Caps.
 
 
+@pytest.mark.slow
 def test_SC5_no_answer_is_larger_than_its_cap(scene, recall):
     where = scene.arrive("h1").session.id
     for number in range(60):

@@ -45,6 +45,7 @@ def test_a_hidden_command_is_not_completed():
     assert "hook" not in complete("holdfast ho")
 
 
+@pytest.mark.e2e
 @pytest.mark.skipif(shutil.which("bash") is None, reason="installable: bash")
 @pytest.mark.parametrize(
     ("line", "offered"),

@@ -176,6 +176,7 @@ def test_SC5_transcript_errors_are_clear(holdfast, scene, where):
     assert (none.code, "no invocation 'run-9'" in none.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_SC4_transcript_follows_what_comes(holdfast, scene, where):
     import threading
 

@@ -127,6 +127,7 @@ def test_HO4_garbage_from_the_daemon_lets_a_read_go_on(tmp_path):
     assert (done.returncode, done.stdout) == (0, b"{}")
 
 
+@pytest.mark.e2e
 def test_HO4_a_daemon_that_dies_over_a_call_is_replaced_in_process(tmp_path):
     with daemon_that(tmp_path, request_of):
         call = {**write_call(), "cwd": str(tmp_path), "tool_input": {"file_path": "/etc/passwd"}, "tool_use_id": "t1"}
@@ -164,6 +165,7 @@ def test_HO4_a_daemon_that_never_answers_is_cut_at_the_deadline(tmp_path):
     assert took < 10
 
 
+@pytest.mark.e2e
 def test_HO4_without_a_daemon_the_plane_runs_in_the_hooks_own_process(tmp_path):
     vault = tmp_path / "vault"
     vault.mkdir()
@@ -177,6 +179,7 @@ def test_HO4_without_a_daemon_the_plane_runs_in_the_hooks_own_process(tmp_path):
     assert (home / "data" / "holdfast.db").exists()
 
 
+@pytest.mark.e2e
 def test_HO4_without_a_daemon_and_with_a_broken_home_a_write_is_blocked(tmp_path):
     (tmp_path / "home").write_text("a file where the home should be")
     done = hook(tmp_path / "home", write_call(), host="claude-code")
@@ -184,6 +187,7 @@ def test_HO4_without_a_daemon_and_with_a_broken_home_a_write_is_blocked(tmp_path
     assert b"Holdfast itself failed" in done.stderr
 
 
+@pytest.mark.e2e
 def test_HO4_garbage_from_the_host_is_blocked(tmp_path):
     done = hook(tmp_path / "home", b"\xff\x00 not json", host="claude-code")
     assert b"deny" in done.stdout or done.returncode == 2

@@ -19,6 +19,8 @@ from mcp.client.streamable_http import streamable_http_client
 from chain.scene import Scene
 from holdfast.chain.tickets import leave_ticket
 
+pytestmark = pytest.mark.e2e
+
 NAMES = {
     "list_session_chain",
     "session_search",

@@ -50,6 +50,7 @@ def test_HO5_a_person_denies_with_their_own_words(stage, host):
     assert "not on Fridays" in reason_of(host, answer)
 
 
+@pytest.mark.slow
 def test_HO5_at_the_deadline_it_is_a_deny(stage, host):
     it = stage(host, config=WAITS_A_SECOND)
     answer = it.bash("make deploy")

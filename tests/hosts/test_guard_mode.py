@@ -66,6 +66,7 @@ def test_MB2_another_session_of_the_host_is_not_touched(stage, host):
     assert is_allowed(host, it.write(RISKY))
 
 
+@pytest.mark.e2e
 @pytest.mark.parametrize(("inline", "allowed"), [("block", False), ("off", False)])
 def test_PE10_without_a_daemon_the_environment_loosens_nothing_either(stage, inline, allowed):
     """The whole plane in the hook's own process: variables that configure other commands are no configuration here."""

@@ -74,6 +74,7 @@ def with_servers(tmp_path, configured, work, patience=None, **options):
     return play(whole)
 
 
+@pytest.mark.e2e
 def test_PE1_a_servers_tools_are_listed_called_and_named_by_server(tmp_path, program):
     async def work(servers):
         tools = {tool.name: tool for tool in servers.tools}
@@ -88,6 +89,7 @@ def test_PE1_a_servers_tools_are_listed_called_and_named_by_server(tmp_path, pro
     with_servers(tmp_path, {"demo": over_stdio(program)}, work)
 
 
+@pytest.mark.e2e
 def test_PE1_a_server_that_dies_is_told_and_started_again(tmp_path, program):
     async def work(servers):
         tools = {tool.name: tool for tool in servers.tools}
@@ -98,6 +100,7 @@ def test_PE1_a_server_that_dies_is_told_and_started_again(tmp_path, program):
     with_servers(tmp_path, {"demo": over_stdio(program)}, work)
 
 
+@pytest.mark.e2e
 def test_PE1_a_server_that_does_not_start_is_named_and_the_others_are_there(tmp_path, program):
     broken = McpServer(command=str(tmp_path / "not-there"))
     off = McpServer(command="never", enabled=False)
@@ -118,6 +121,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.e2e
 def test_PE1_servers_that_say_nothing_or_nonsense_are_left_out_in_time(tmp_path, program):
     configured = {name: McpServer(command=sys.executable, args=("-c", code)) for name, code in BROKEN.items()}
 
@@ -131,6 +135,7 @@ def test_PE1_servers_that_say_nothing_or_nonsense_are_left_out_in_time(tmp_path,
     with_servers(tmp_path, configured, work, patience={"start_seconds": 4.0})
 
 
+@pytest.mark.e2e
 def test_PE1_a_call_that_is_not_answered_is_given_up_and_the_server_is_still_there(tmp_path, program):
     async def work(servers):
         tools = {tool.name: tool for tool in servers.tools}
@@ -141,6 +146,7 @@ def test_PE1_a_call_that_is_not_answered_is_given_up_and_the_server_is_still_the
     with_servers(tmp_path, {"demo": over_stdio(program)}, work, patience={"call_seconds": 1.0})
 
 
+@pytest.mark.e2e
 def test_PE4_two_tools_never_share_a_name(tmp_path, program):
     async def work(servers):
         names = [tool.name for tool in servers.tools]
@@ -162,6 +168,7 @@ server.run("stdio")
 """
 
 
+@pytest.mark.e2e
 def test_PE4_the_how_to_does_what_it_says(tmp_path):
     """Its configuration, with a program of ours behind both names."""
     page = Path(__file__).parents[2] / "docs" / "how-to" / "mcp-servers.md"
@@ -199,6 +206,7 @@ def test_HK6_mobile_starts_no_programs(tmp_path, program):
     with_servers(tmp_path, {"demo": over_stdio(program)}, work, profile="mobile")
 
 
+@pytest.mark.e2e
 def test_PE1_streamable_http(tmp_path, program):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -225,6 +233,7 @@ def test_PE1_streamable_http(tmp_path, program):
         running.wait()
 
 
+@pytest.mark.e2e
 @pytest.mark.parametrize("known", [True, False])
 def test_PE4_servers_of_the_users_own_configuration_are_allowed_and_others_asked(tmp_path, program, known):
     script = Script(Turn(tool_calls=(ToolUse("mcp__demo__add", {"a": 1, "b": 2}, "c1"),)), lambda r: r.result_of("c1"))

@@ -91,6 +91,7 @@ NASTY = [
 RUNAWAY_SECONDS = 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
 def test_PE5_hostile_input_is_answered(text: str) -> None:
     started = time.process_time()

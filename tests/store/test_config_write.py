@@ -332,6 +332,7 @@ except ConfigWriteError as error:
     assert sorted(file.name for file in path.parent.iterdir()) == ["config.jsonc", "config.jsonc.lock"]
 
 
+@pytest.mark.e2e
 def test_PE7_concurrent_writers_lose_nothing(path):
     path.write_text('{\n  // mine\n  "agents": {}\n}\n')
     code = """

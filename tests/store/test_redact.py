@@ -149,6 +149,7 @@ def test_looks_random_tells_chance_from_words():
     assert not looks_random("short1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hostile",
     [

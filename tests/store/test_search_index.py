@@ -275,6 +275,7 @@ def test_SC6_a_store_that_was_set_back_is_noticed(tmp_path):
     store.close()
 
 
+@pytest.mark.slow
 def test_SC6_rebuilding_goes_on_under_the_eyes_of_searchers(store, search, tmp_path):
     add(store, *(f"needle{number} hay" for number in range(800)))
     search.refresh()

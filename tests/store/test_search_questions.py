@@ -50,6 +50,7 @@ def conversations():
     return [make_conversation(seed) for seed in SEEDS]
 
 
+@pytest.mark.slow
 def test_SC6_questions_find_their_turns_better_than_plain_bm25(conversations, tmp_path):
     ours = sum(by_search(talk, tmp_path / str(number)) for number, talk in enumerate(conversations)) / len(SEEDS)
     plain = sum(by_fts5(talk, "unicode61") for talk in conversations) / len(SEEDS)

@@ -50,6 +50,7 @@ def test_TR7_a_small_output_stays_in_memory(tmp_path, vault):
     assert list(vault.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_TR7_a_large_output_goes_to_disk_with_both_ends_at_hand(tmp_path, vault):
     found = drained(tmp_path, vault, ["seq", "1", "3000000"], max_bytes=1000)
     whole = "".join(f"{n}\n" for n in range(1, 3_000_001)).encode()

@@ -37,6 +37,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.e2e
 def test_the_committed_build_is_what_the_source_gives(tmp_path):
     run("node", "node_modules/vite/bin/vite.js", "build", "--logLevel", "warn", HOLDFAST_PAGE_OUT=str(tmp_path / "out"))
     fresh, committed = files_of(tmp_path / "out"), files_of(BUILT)
@@ -44,10 +45,12 @@ def test_the_committed_build_is_what_the_source_gives(tmp_path):
     assert stale == [], "run `make web` and commit src/holdfast/doors/web/static with the source"
 
 
+@pytest.mark.e2e
 def test_types_and_templates_are_without_errors_or_warnings():
     run("node", "node_modules/svelte-check/bin/svelte-check", "--tsconfig", "./tsconfig.json", "--fail-on-warnings")
 
 
+@pytest.mark.e2e
 def test_the_unit_tests_of_the_page_pass():
     run("node", "test/run.mjs")
 

@@ -116,6 +116,7 @@ def test_SC11_also_when_it_grew_line_by_line(tmp_path, host):
     assert rows[0] == rows[1]
 
 
+@pytest.mark.slow
 def test_SC11_an_import_that_was_killed_goes_on(tmp_path):
     """Killed after any batch: nothing is lost, nothing is doubled."""
     file = tmp_path / "talk.jsonl"

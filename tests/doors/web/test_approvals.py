@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from doors.web.conftest import Browser
 from doors.web.questions import ask, open_session, until
 from holdfast.testing.builders import EventBuilder
@@ -136,6 +138,7 @@ def test_UI2_what_expired_or_was_cancelled_says_so(server, client, vault):
     assert (refused.status_code, refused.json()["approval"]["status"]) == (409, "expired")
 
 
+@pytest.mark.slow
 def test_UI2_an_approval_past_its_deadline_expires_by_itself(server, client, vault):
     from dataclasses import replace
 

@@ -71,6 +71,7 @@ def test_no_page_breaks_it(page):
     assert isinstance(text, str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", [*PIECES, "<a", '<a "', '<a href="', "<table><tr><td>", "<tr><td>"])
 def test_a_hostile_page_takes_linear_time(piece):
     page = piece * (200_000 // len(piece))
