@@ -129,6 +129,21 @@ def test_SC4_a_deleted_session_leaves_nothing_but_a_tombstone(scene, deletion):
     assert scene.store.verify_audit().ok
 
 
+def test_SC4_the_title_of_a_thread_goes_with_the_words_it_was_made_of(scene, deletion):
+    first = lived(scene)
+    scene.store.update_session(first.session, scene.row(first).version, title="the swordfish plan")
+    scene.seal(first)
+    second = scene.arrive("h1").session.id
+    scene.say(second, "go on, please")
+    assert scene.row(second).title == "the swordfish plan"
+    scene.seal(second)
+    third = scene.arrive("h1").session.id
+    deletion.delete(first, by="ada")
+    assert [scene.row(where).title for where in (second, third)] == ["go on, please", ""]
+    assert scene.chain.archive.verify(second).events == 1
+    assert b"swordfish" not in everything_below(scene.control.home.root)
+
+
 def test_SC4_an_output_that_the_user_changed_is_left_to_them(scene, deletion):
     where = lived(scene)
     path = next(r.data["spilled"]["path"] for r in scene.store.events(where.session) if "spilled" in r.data)

@@ -11,13 +11,15 @@ from pathlib import Path
 
 from holdfast.chain.archive import Archive
 from holdfast.chain.digests import all_events
-from holdfast.chain.session_rows import existing
+from holdfast.chain.session_rows import change_session, existing
 from holdfast.chain.turns import open_turns
 from holdfast.core.keys import SessionId
 from holdfast.store.interface import Session, Store, StoreError
 from holdfast.store.outputs import OutputStore
 
 _ABOUT_A_SESSION = ("digest", "archive", "history", "run", "queue", "started", "seal")
+
+_TITLE_LENGTH = 80
 
 
 class DeletionError(StoreError):
@@ -74,8 +76,25 @@ class Deletion:
         archive = self._archive.forget(name)
         for note in self._notes(session):
             self._store.note(note, None)
+        self._take_back_title(session)
         self._store.delete_session(name, by=by, at=self._clock())
         return Deleted(name, events, outputs, left, archive, self._scrub())
+
+    def _take_back_title(self, gone: Session) -> None:
+        """A thread is known by the words it began with; later sessions that bear them get a title of their own."""
+        for heir in self._store.chain(gone.id.key) if gone.title else ():
+            if heir.id.session == gone.id.session or heir.title != gone.title:
+                continue
+            title = self._first_words(heir)
+            changed = change_session(self._store, heir.id, "a title", lambda _: {"title": title})  # noqa: B023
+            if self._archive.archived(heir.id.session):
+                self._archive.write(changed)
+
+    def _first_words(self, session: Session) -> str:
+        for record in all_events(self._store, session.id.session):
+            if record.kind == "prompt_submitted" and not record.where.subagent:
+                return " ".join(record.text.split())[:_TITLE_LENGTH]
+        return ""
 
     def _require_quiet(self, session: Session) -> None:
         name = session.id.session
