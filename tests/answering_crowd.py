@@ -2,22 +2,19 @@
 
 import json
 import sys
-import time
 from pathlib import Path
 
 from holdfast.control import Control
 from holdfast.store.home import Home
 from holdfast.store.interface import AlreadyDecided
+from starting_together import wait_for_the_others
 
 ANSWERS = ("once", "always", "for_a_while", "deny")
 
 
 def main(home: Path, me: int, questions: list[str]) -> dict:
     control = Control.open(Home(home))
-    (home / f"ready-{me}").touch()
-    end = time.monotonic() + 60
-    while not (home / "go").exists() and time.monotonic() < end:
-        time.sleep(0.001)
+    wait_for_the_others(home, me)
     won: list[str] = []
     told: list[str] = []
     # every process begins elsewhere, so that each question is contested

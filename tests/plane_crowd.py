@@ -5,13 +5,13 @@ Every process makes calls of its own, and asks about the same shared calls as al
 
 import json
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 from holdfast.control import Control
 from holdfast.store.home import Home
 from holdfast.testing.builders import EventBuilder
+from starting_together import wait_for_the_others
 
 COMMANDS = ("echo {}", "rm /etc/{}", "make {}")
 """Allowed, denied and asked about by the rules of the test."""
@@ -22,7 +22,7 @@ def answers(home: Path, vault: str, me: int, calls: int, shared: int) -> dict:
     build = EventBuilder(cwd=vault)
     own, common = [], []
     try:
-        _wait_for_the_others(home, me)
+        wait_for_the_others(home, me)
         for number in range(calls):
             command = COMMANDS[number % 3].format(f"{me}-{number}")
             call = build.call("bash", call_id=f"own-{me}-{number}", command=command)
@@ -35,15 +35,6 @@ def answers(home: Path, vault: str, me: int, calls: int, shared: int) -> dict:
     finally:
         control.close()
     return {"own": own, "shared": common}
-
-
-def _wait_for_the_others(home: Path, me: int) -> None:
-    (home / f"ready-{me}").touch()
-    end = time.monotonic() + 60
-    while not (home / "go").exists():
-        if time.monotonic() > end:
-            raise TimeoutError("nobody gave the start")
-        time.sleep(0.005)
 
 
 if __name__ == "__main__":

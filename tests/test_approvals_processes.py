@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from holdfast.control import Control
 from holdfast.store.home import Home
 from holdfast.store.interface import AlreadyDecided, Session
 from holdfast.testing.builders import EventBuilder, session_id
+from starting_together import reports_of
 
 PROCESSES, QUESTIONS = 6, 12
 PROGRAM = Path(__file__).with_name("answering_crowd.py")
@@ -45,25 +45,8 @@ def ask(control, number):
 
 
 def crowd(home, questions):
-    running = [
-        subprocess.Popen(
-            [sys.executable, str(PROGRAM), str(home.root), str(me), json.dumps(questions)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for me in range(PROCESSES)
-    ]  # fmt: skip
-    try:
-        end = time.monotonic() + 60
-        while len(list(home.root.glob("ready-*"))) < PROCESSES and time.monotonic() < end:
-            time.sleep(0.01)
-        (home.root / "go").touch()
-        said = [process.communicate(timeout=120) for process in running]
-    finally:
-        for process in running:
-            process.kill()
-            process.wait(timeout=10)
-    assert [err for _, err in said if err] == []
-    return [json.loads(out) for out, _ in said]
+    told = json.dumps(questions)
+    return reports_of(home.root, [[str(PROGRAM), str(home.root), str(me), told] for me in range(PROCESSES)])
 
 
 @pytest.mark.slow

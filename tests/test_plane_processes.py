@@ -1,9 +1,5 @@
 """The plane in several processes on one database: nothing is lost, nothing counted twice, one call decided once."""
 
-import json
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +8,7 @@ from holdfast.control import Control
 from holdfast.store.home import Home
 from holdfast.store.interface import Session
 from holdfast.testing.builders import session_id
+from starting_together import reports_of
 
 PROCESSES, CALLS, SHARED = 5, 18, 9
 RULES = """{ "agents": { "runtime": { "permission": { "rules": [
@@ -37,25 +34,10 @@ def home(tmp_path):
 
 def crowd(home: Home, vault: Path) -> list[dict]:
     """What each of the processes was answered; they begin together."""
-    running = [
-        subprocess.Popen(
-            [sys.executable, str(PROGRAM), str(home.root), str(vault), str(me), str(CALLS), str(SHARED)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for me in range(PROCESSES)
-    ]  # fmt: skip
-    try:
-        end = time.monotonic() + 60
-        while len(list(home.root.glob("ready-*"))) < PROCESSES and time.monotonic() < end:
-            time.sleep(0.01)
-        (home.root / "go").touch()
-        said = [process.communicate(timeout=120) for process in running]
-    finally:
-        for process in running:
-            process.kill()
-            process.wait(timeout=10)
-    assert [err for _, err in said if err] == []
-    return [json.loads(out) for out, _ in said]
+    return reports_of(
+        home.root,
+        [[str(PROGRAM), str(home.root), str(vault), str(me), str(CALLS), str(SHARED)] for me in range(PROCESSES)],
+    )
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ import os
 import signal
 import subprocess
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,7 +142,7 @@ def _whole(file: IO[bytes]) -> str:
     return file.read().decode("utf-8", errors="replace")
 
 
-class CliHost:
+class CliHost(ABC):
     """What all hosts share; `home` and `workspace` are made under the folder given."""
 
     name: ClassVar[str]
@@ -155,6 +156,7 @@ class CliHost:
         self.workspace.mkdir(parents=True, exist_ok=True)
         self.prepare()
 
+    @abstractmethod
     def prepare(self) -> None:
         """Writes the settings without which this host does not run offline."""
 
@@ -162,13 +164,13 @@ class CliHost:
         """The whole environment of the CLI."""
         return {**PLAIN_ENVIRONMENT, "HOME": str(self.home), **self.extra_environment}
 
+    @abstractmethod
     def argv(self, prompt: str, arguments: Iterable[str]) -> list[str]:
         """The command line that asks this prompt without a terminal."""
-        raise NotImplementedError
 
+    @abstractmethod
     def transcript(self, stdout: str) -> Path | None:
         """Where the host itself recorded the run that printed this."""
-        raise NotImplementedError
 
     def start(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -22,7 +23,29 @@ from holdfast.testing.model_request import ModelRequest
 from holdfast.testing.scripted_server import ScriptedServer
 
 
-class Kit:
+class Scripted:
+    """A host and the scripted model it talks to."""
+
+    later: Later
+    server: ScriptedServer
+    host: CliHost
+
+    @property
+    def workspace(self) -> Path:
+        return self.host.workspace
+
+    @property
+    def requests(self) -> list[ModelRequest]:
+        return self.server.requests
+
+    def play(self, *steps: Any, **options: Any) -> None:
+        self.later.play(Script(*steps, **options))
+
+    def calls(self, *uses: tuple[str, Any]) -> Turn:
+        return Turn(tool_calls=tuple(ToolUse(name, arguments) for name, arguments in uses))
+
+
+class Kit(Scripted, ABC):
     """One attached host with its scripted model; `with Kit(folder, holdfast) as kit`."""
 
     name: ClassVar[str]
@@ -53,17 +76,6 @@ class Kit:
     def close(self) -> None:
         """Ends what the kit has started besides the model."""
 
-    @property
-    def workspace(self) -> Path:
-        return self.host.workspace
-
-    @property
-    def requests(self) -> list[ModelRequest]:
-        return self.server.requests
-
-    def play(self, *steps: Any, **options: Any) -> None:
-        self.later.play(Script(*steps, **options))
-
     def run(self, prompt: str = "go") -> HostRun | None:
         """A new session, until the agent stops."""
         run = self.host.run(prompt)
@@ -75,21 +87,18 @@ class Kit:
 
     # what the model can call
 
-    def calls(self, *uses: tuple[str, Any]) -> Turn:
-        return Turn(tool_calls=tuple(ToolUse(name, arguments) for name, arguments in uses))
+    @abstractmethod
+    def write(self, *names: str) -> Turn: ...
 
-    def write(self, *names: str) -> Turn:
-        raise NotImplementedError
+    @abstractmethod
+    def read(self, *names: str) -> Turn: ...
 
-    def read(self, *names: str) -> Turn:
-        raise NotImplementedError
+    @abstractmethod
+    def bash(self, *commands: str) -> Turn: ...
 
-    def bash(self, *commands: str) -> Turn:
-        raise NotImplementedError
-
+    @abstractmethod
     def own(self, tool: str, **arguments: Any) -> Turn:
         """One of Holdfast's own tools, under this host's name for it."""
-        raise NotImplementedError
 
     def both(self, *turns: Turn) -> Turn:
         return Turn(tool_calls=tuple(call for turn in turns for call in turn.tool_calls))

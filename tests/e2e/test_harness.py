@@ -19,6 +19,9 @@ class Shell(CliHost):
 
     name = "shell"
 
+    def prepare(self):
+        """A shell needs no settings."""
+
     def argv(self, prompt, arguments):
         return ["/bin/sh", "-c", prompt, "sh", *arguments]
 

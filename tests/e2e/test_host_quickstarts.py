@@ -9,7 +9,7 @@ import pytest
 from e2e.attached import Later
 from e2e.cli_hosts import CliHost
 from e2e.installed_clis import find_node, requires_cli
-from e2e.kits import KITS, Kit
+from e2e.kits import KITS, Scripted
 from e2e.page_of_a_host import HOW_TO, Reader, assert_told, commands_of
 from holdfast.doors import daemon_process
 from holdfast.hosts.attach.service import INSTALLERS
@@ -36,7 +36,7 @@ KEPT_BY_THE_HOST = (
 """Folders in which a host keeps what has happened: transcripts tell of us, and are not ours."""
 
 
-class OwnHome(Kit):
+class OwnHome(Scripted):
     """A host and its scripted model, with nothing of Holdfast's yet."""
 
     def __init__(self, name: str, folder: Path) -> None:

@@ -1,12 +1,11 @@
 """Many processes on one store, appending and deciding at once; print what each did and found. `HOME N SECONDS`"""
 
 import json
-import os
 import sys
 import time
 from pathlib import Path
 
-from storm_steps import audit_entry, is_whole, open_store, place, sealed_event, session_at
+from storm_steps import audit_entry, is_whole, open_store, place, reports_of, sealed_event, session_at
 
 from holdfast.store.interface import AlreadyDecided, Approval, Change, Remembered, StateConflict
 
@@ -18,7 +17,9 @@ def question(approval_id: str) -> Approval:
 
 
 def work(home: Path, me: int, seconds: float) -> dict:
+    # The first to come creates the database: that race is part of the test.
     store = open_store(home)
+    store.open_session(session_at(SHARED))
     own = place(f"own-{me}")
     store.open_session(session_at(own))
     done = {"own": 0, "shared": 0, "asked": 0, "answered": 0, "conflicts": 0, "longest": 0.0, "errors": []}
@@ -80,26 +81,7 @@ def answer_anything(store, me: int, done: dict) -> None:
 
 
 def crowd(home: Path, processes: int, seconds: float) -> dict:
-    pipes = []
-    for me in range(processes):
-        readable, writable = os.pipe()
-        if os.fork() == 0:
-            os.close(readable)
-            # The first to come creates the database: that race is part of the test.
-            store = open_store(home)
-            store.open_session(session_at(SHARED))
-            store.close()
-            os.write(writable, json.dumps(work(home, me, seconds)).encode())
-            os._exit(0)
-        os.close(writable)
-        pipes.append(readable)
-    reports = []
-    for readable in pipes:
-        text = b""
-        while chunk := os.read(readable, 65536):
-            text += chunk
-        reports.append(json.loads(text) if text else {"errors": ["a process died"]})
-        os.wait()
+    reports = reports_of(processes, lambda me: work(home, me, seconds))
     store = open_store(home)
     mine = [store.events(f"own-{me}", limit=10**9) for me in range(processes)]
     shared = store.events("shared", limit=10**9)

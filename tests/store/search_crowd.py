@@ -4,12 +4,11 @@
 """
 
 import json
-import os
 import sys
 import time
 from pathlib import Path
 
-from storm_steps import open_store, place, session_at
+from storm_steps import open_store, place, reports_of, session_at
 
 from holdfast.store.interface import Change, EventRecord
 from holdfast.store.search import Search
@@ -48,22 +47,7 @@ def work(home: Path, me: int, seconds: float) -> dict:
 
 
 def crowd(home: Path, processes: int, seconds: float) -> dict:
-    pipes = []
-    for me in range(processes):
-        readable, writable = os.pipe()
-        if os.fork() == 0:
-            os.close(readable)
-            os.write(writable, json.dumps(work(home, me, seconds)).encode())
-            os._exit(0)
-        os.close(writable)
-        pipes.append(readable)
-    reports = []
-    for readable in pipes:
-        text = b""
-        while chunk := os.read(readable, 65536):
-            text += chunk
-        reports.append(json.loads(text) if text else {"errors": ["a process died"]})
-        os.wait()
+    reports = reports_of(processes, lambda me: work(home, me, seconds))
     store = open_store(home)
     search = Search(store, home / "search")
     search.refresh()

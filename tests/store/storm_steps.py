@@ -1,6 +1,9 @@
 """What the storm programs and the tests share: steps that carry their own proof of being whole."""
 
 import hashlib
+import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 from holdfast.core.keys import SessionId, SessionKey
@@ -49,3 +52,23 @@ def audit_entry(where: SessionId, event_id: str) -> dict:
         "timestamp": 1_700_000_000.5,
         "decidedBy": "policy",
     }
+
+
+def reports_of(processes: int, work: Callable[[int], dict]) -> list[dict]:
+    """What each of so many processes, forked from this one, found at its work."""
+    pipes = []
+    for me in range(processes):
+        readable, writable = os.pipe()
+        if os.fork() == 0:
+            os.close(readable)
+            os.write(writable, json.dumps(work(me)).encode())
+            os._exit(0)
+        os.close(writable)
+        pipes.append(readable)
+    reports = []
+    for readable in pipes:
+        with os.fdopen(readable, "rb") as pipe:
+            text = pipe.read()
+        reports.append(json.loads(text) if text else {"errors": ["a process died"]})
+        os.wait()
+    return reports
