@@ -54,7 +54,7 @@ def test_SC8_it_says_who_what_before_which_tools_and_the_rule():
     assert text.startswith(OPEN_TAG)
     assert text.endswith(CLOSE_TAG)
     assert "session 2 of thread 'bridge' (agent claude-code)" in text
-    assert "sessions 1, all sealed" in text
+    assert "Before you came session 1, sealed." in text
     assert "Do not guess" in text
     order = [
         text.index(name) for name in ('session_search(query); 2. read_session_events(view="handoff"); 3. read_inv',)

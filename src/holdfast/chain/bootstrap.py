@@ -32,12 +32,15 @@ DROP_ORDER: tuple[Section, ...] = ("recall", "task", "digest")
 
 IDENTITY = Phrase(
     "bootstrap.identity",
-    "You are session {number} of thread {thread} (agent {agent}). {before} You do not remember them; their whole "
-    "record is kept and can be searched.",
-    "你是线程 {thread}（智能体 {agent}）的第 {number} 个会话。{before}你不记得它们，但完整记录都在，可以搜索。",
+    "You are session {number} of thread {thread} (agent {agent}). {before} You do not remember what came before; the "
+    "whole record of it is kept and can be searched.",
+    "你是线程 {thread}（智能体 {agent}）的第 {number} 个会话。{before}你不记得之前的内容，但完整记录都在，可以搜索。",
 )
 PREDECESSORS = Phrase(
     "bootstrap.predecessors", "Before you came sessions {numbers}, all sealed.", "之前的会话：{numbers}，均已封存。"
+)
+PREDECESSOR = Phrase(
+    "bootstrap.predecessor", "Before you came session {number}, sealed.", "之前的会话：{number}，已封存。"
 )
 RULE = Phrase(
     "bootstrap.rule",
@@ -148,7 +151,9 @@ def _identity(session: Session, predecessors: Sequence[Session], language: Langu
     thread = repr(one_line(session.id.thread, 80))
     numbers = [str(before.number) for before in predecessors]
     listed = ", ".join(numbers) if len(numbers) <= 6 else f"{numbers[0]}, …, {', '.join(numbers[-3:])}"
-    before = PREDECESSORS(numbers=listed).text(language) if numbers else ""
+    before = ""
+    if numbers:
+        before = (PREDECESSORS(numbers=listed) if len(numbers) > 1 else PREDECESSOR(number=listed)).text(language)
     who = IDENTITY(number=session.number, thread=thread, agent=one_line(session.id.agent, 40), before=before)
     return who.text(language) + (f"\n{QUOTE}{title}" if title else "")
 
