@@ -67,3 +67,15 @@ def test_growth_of_a_young_home_is_not_made_larger_than_it_is(tmp_path):
     home.config.write_bytes(b"x" * 70)
     os.utime(home.config, (NOW - 60, NOW - 60))
     assert disk_use(home, NOW)["bytes_per_day"] == 70
+
+
+def test_status_tells_what_is_ordered_for_the_hosts(holdfast):
+    assert "none; `holdfast attach HOST`" in holdfast("status").out
+    holdfast("pause", "codex", "30m")
+    holdfast("panic")
+    data = holdfast("status", "--json").data()["hosts"]
+    assert data["panic"] is True
+    assert list(data["paused"]) == ["codex"]
+    said = holdfast("status").out
+    assert "everything, by `holdfast panic`" in said
+    assert "`holdfast pause codex off` ends it" in said

@@ -331,6 +331,7 @@ FEATURES = [
     "features.plugins = false\n",
     "[features]\nunified_exec_tty = true\nplugins = false\n",
     "features.unified_exec_tty = true\n",
+    "[features]\nunified_exec_tty = true # (I like it)\nplugins = false\n",
     "[features]\nunified_exec_tty = false\n",
     "",
     "model = 'x'",
@@ -347,6 +348,46 @@ def test_one_key_of_a_table_is_set_and_taken_back(tmp_path, text):
         file.write("\n# touched\n")
     detach("codex", spec)
     assert path.read_text().replace("\n# touched\n", "").rstrip("\n") == text.rstrip("\n")
+
+
+def test_HO1_attaching_again_without_the_server_takes_it_out(tmp_path, host):
+    spec = spec_of(tmp_path)
+    put(tmp_path, host)
+    (tmp_path / ".claude.json").write_text('{"mine": 1}')
+    before = tree(tmp_path)
+    attach(host, spec, at=1.0, force=True)
+    assert any(b'"mcp"' in data for data in tree(tmp_path).values()), "the command of our server"
+    done = attach(host, replace(spec, with_server=False), at=2.0)
+    assert done.changed
+    assert not any(b'"mcp"]' in data.replace(b" ", b"") for data in tree(tmp_path).values())
+    assert not attach(host, replace(spec, with_server=False), at=3.0).changed
+    detach(host, spec)
+    assert tree(tmp_path) == before
+
+
+MOVED = {
+    "claude-code": "CLAUDE_CONFIG_DIR",
+    "codex": "CODEX_HOME",
+    "gemini": "GEMINI_CLI_HOME",
+    "opencode": "XDG_CONFIG_HOME",
+}
+
+
+@pytest.mark.parametrize("touched", [False, True])
+def test_HO1_detach_finds_our_entries_where_the_settings_lay_before(tmp_path, host, touched):
+    """Attached, then again where a variable has moved the settings: one detach takes out both."""
+    spec = spec_of(tmp_path)
+    path = put(tmp_path, host)
+    before = tree(tmp_path)
+    attach(host, spec, at=1.0, force=True)
+    if touched:
+        path.write_bytes(path.read_bytes() + b"\n")
+    elsewhere = {**spec.environ, MOVED[host]: str(tmp_path / "moved")}
+    attach(host, replace(spec, environ=elsewhere), at=2.0, force=True)
+    assert any(name.startswith("moved") for name in tree(tmp_path))
+    detach(host, replace(spec, environ=elsewhere))
+    left = {name: data.rstrip() for name, data in tree(tmp_path).items()}
+    assert left == {name: data.rstrip() for name, data in before.items()}
 
 
 @st.composite

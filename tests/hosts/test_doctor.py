@@ -170,3 +170,35 @@ def test_HO2_the_daemon_and_the_orders(tmp_path):
     Orders(patient.home).panic()
     Orders(patient.home).pause("codex", time.time() + 600)
     assert [finding.level for finding in check_orders(patient)] == ["warning", "warning"]
+
+
+@pytest.mark.parametrize(
+    ("host", "variable", "value"),
+    [
+        ("claude-code", "CLAUDE_CONFIG_DIR", "elsewhere"),
+        ("codex", "CODEX_HOME", "elsewhere"),
+        ("gemini", "GEMINI_CLI_HOME", "elsewhere"),
+        ("opencode", "XDG_CONFIG_HOME", "elsewhere"),
+    ],
+)
+def test_HO2_settings_that_a_variable_has_moved_are_a_problem(tmp_path, host, variable, value):
+    it = Attached(tmp_path, host)
+    it.environ[variable] = str(tmp_path / value)
+    assert "where nothing of ours is" in it.problems()
+
+
+def test_HO2_a_variable_that_switches_claude_codes_hooks_off_is_found(tmp_path):
+    it = Attached(tmp_path, "claude-code")
+    it.environ["CLAUDE_CODE_SIMPLE"] = "1"
+    assert "no hook is called" in it.problems()
+
+
+@pytest.mark.parametrize("by", ["variable", "settings"])
+def test_HO2_geminis_container_has_no_hooks_in_it(tmp_path, by):
+    it = Attached(tmp_path, "gemini")
+    if by == "variable":
+        it.environ["GEMINI_SANDBOX"] = "docker"
+    else:
+        path = it.settings(SETTINGS["gemini"])
+        path.write_text(json.dumps({**json.loads(path.read_text()), "tools": {"sandbox": "podman"}}))
+    assert "no call is judged there" in it.problems()

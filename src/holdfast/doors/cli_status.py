@@ -26,12 +26,13 @@ _WINDOW_DAYS = 7
 @json_option
 @pass_context
 def status(context: Context, as_json: bool) -> None:
-    """Show what is there: home, vault, configuration, record, disk use and growth per day."""
+    """Show what is there: home, vault, configuration, hosts, record, disk use and growth per day."""
     data: dict[str, Any] = {
         "version": __version__,
         "home": str(context.home.root),
         "vault": _vault(context),
         "config": _config(context),
+        "hosts": _hosts(context),
         "record": _record(context),
         "disk": disk_use(context.home, time.time()),
     }
@@ -59,6 +60,19 @@ def _config(context: Context) -> dict[str, Any]:
     except ConfigError as error:
         found["problems"] = [str(problem) for problem in error.problems]
     return found
+
+
+def _hosts(context: Context) -> dict[str, Any]:
+    from holdfast.store.attached import manifests
+    from holdfast.store.orders import Orders
+
+    orders = Orders(context.home)
+    now = time.time()
+    return {
+        "attached": sorted({manifest.host for manifest in manifests(context.home)}),
+        "paused": {pause.host: round(pause.until - now) for pause in orders.pauses(now)},
+        "panic": orders.of("", now) == "panic",
+    }
 
 
 def _record(context: Context) -> dict[str, Any]:
@@ -120,6 +134,12 @@ def _rows(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yours = f"{count} rule{'' if count == 1 else 's'} of yours"
         there = yours if config["exists"] else "not there: the defaults hold"
         yield "config", f"{config['path']} ({there})"
+    hosts = data["hosts"]
+    if hosts["panic"]:
+        yield "stopped", "everything, by `holdfast panic`; `holdfast panic off` ends it"
+    for host, seconds in hosts["paused"].items():
+        yield "paused", f"{host}, for {seconds // 60} min {seconds % 60} s more; `holdfast pause {host} off` ends it"
+    yield "hosts", ", ".join(hosts["attached"]) or "none; `holdfast attach HOST` puts a coding agent under control"
     record = data["record"]
     if record["recorded"]:
         yield "sessions", f"{record.get('sessions', 0)}, {record['active_sessions']} of them active"

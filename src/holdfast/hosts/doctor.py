@@ -67,6 +67,11 @@ _FILE_GONE = Phrase("doctor.file_gone", "{path} is gone", "{path} 已不存在")
 _OLD_ENTRIES = Phrase(
     "doctor.old_entries", "{path} lacks entries of ours, or has old ones", "{path} 缺少 Holdfast 的条目，或条目已过时"
 )
+_ELSEWHERE = Phrase(
+    "doctor.elsewhere",
+    "in this environment {program} reads its settings from {folder}, where nothing of ours is",
+    "在当前环境中，{program} 从 {folder} 读取设置，而那里没有 Holdfast 的条目",
+)
 _ATTACHED = Phrase("doctor.attached", "attached in {where} since {day}", "自 {day} 起接入{where}")
 _YOUR_SETTINGS = Phrase("doctor.your_settings", "your settings", "你的设置")
 _OTHER_PORT = Phrase(
@@ -168,6 +173,10 @@ def _entries(installer: Installer, manifest: Manifest, spec: Spec) -> Iterator[H
     except AttachError as error:
         yield Health(host, "problem", error.message, _MEND())
         return
+    folder = installer.config_folder(spec)
+    if manifest.scope == "user" and not any(Path(one.path).is_relative_to(folder) for one in manifest.files):
+        wrong = True
+        yield Health(host, "problem", _ELSEWHERE(program=installer.program, folder=folder), again)
     for record in manifest.files:
         file = wanted.get(record.path)
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
+import sys
 import threading
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -68,6 +69,18 @@ _TRUSTED = Phrase(
 _OURS_OFF = Phrase("doctor.our_hooks_off", "{path} switches Holdfast's hooks off", "{path} 关闭了 Holdfast 的钩子")
 _PURE = Phrase("doctor.pure", "OPENCODE_PURE is set: no plugin is loaded", "设置了 OPENCODE_PURE：不会加载任何插件")
 _UNSET = Phrase("doctor.unset_pure", "unset OPENCODE_PURE", "取消设置 OPENCODE_PURE")
+_BARE = Phrase("doctor.bare", "{name} is set: no hook is called", "设置了 {name}：不会调用任何钩子")
+_UNSET_VARIABLE = Phrase("doctor.unset", "unset {name}", "取消设置 {name}")
+_CONTAINER = Phrase(
+    "doctor.container",
+    "it runs in a container ({kind}), where the hooks' program is not: no call is judged there",
+    "它在容器（{kind}）中运行，其中没有钩子程序：那里的调用都不会被裁决",
+)
+_NO_CONTAINER = Phrase(
+    "doctor.no_container",
+    "take tools.sandbox out of its settings and unset GEMINI_SANDBOX; Holdfast's rules take its place",
+    "从其设置中移除 tools.sandbox，并取消设置 GEMINI_SANDBOX；由 Holdfast 的规则代替",
+)
 _STRANGE_SERVER = Phrase(
     "doctor.strange_server",
     "{path} brings an MCP server of its own that is called {name}",
@@ -96,6 +109,9 @@ def claude_code(installer: Installer, spec: Spec, program: str | None) -> Iterat
         if data.get("allowManagedHooksOnly") is True:
             yield Health("claude-code", "problem", _MANAGED_ONLY(path=path), _ASK_MANAGER())
         sandbox = sandbox or _at(data, "sandbox", "enabled") is True
+    if spec.environ.get("CLAUDE_CODE_SIMPLE", "").lower() in ("1", "true"):
+        name = "CLAUDE_CODE_SIMPLE"
+        yield Health("claude-code", "problem", _BARE(name=name), _UNSET_VARIABLE(name=name))
     yield from _strange_server("claude-code", spec.vault / ".mcp.json", ("mcpServers", MCP_NAME))
     yield _sandbox("claude-code", _OWN_FOR_COMMANDS() if sandbox else None)
 
@@ -177,7 +193,7 @@ def _asked(server: subprocess.Popen[str], cwd: str) -> list[Mapping[str, Any]] |
 
 
 def gemini(installer: Installer, spec: Spec, program: str | None) -> Iterator[Health]:
-    sandbox = ""
+    sandbox = spec.environ.get("GEMINI_SANDBOX", "")
     for path in (installer.config_folder(spec) / "settings.json", spec.vault / ".gemini" / "settings.json"):
         data = _json(path)
         if _at(data, "hooksConfig", "enabled") is False or _at(data, "tools", "enableHooks") is False:
@@ -187,7 +203,12 @@ def gemini(installer: Installer, spec: Spec, program: str | None) -> Iterator[He
             yield Health("gemini", "problem", _OURS_OFF(path=path), RUN(command="/hooks enable holdfast"))
         sandbox = sandbox or str(_at(data, "tools", "sandbox") or "")
     yield from _strange_server("gemini", spec.vault / ".gemini" / "settings.json", ("mcpServers", MCP_NAME))
-    yield _sandbox("gemini", _OWN(kind=sandbox) if sandbox and sandbox != "False" else None)
+    if sandbox.lower() in ("", "0", "false"):
+        yield _sandbox("gemini", None)
+    elif sandbox == "sandbox-exec" or (sandbox.lower() in ("1", "true") and sys.platform == "darwin"):
+        yield _sandbox("gemini", _OWN(kind=sandbox))
+    else:
+        yield Health("gemini", "problem", _CONTAINER(kind=sandbox), _NO_CONTAINER())
 
 
 def opencode(installer: Installer, spec: Spec, program: str | None) -> Iterator[Health]:

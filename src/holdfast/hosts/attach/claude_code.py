@@ -42,8 +42,9 @@ class ClaudeCodeInstaller:
     def files(self, spec: Spec) -> Sequence[WantedFile]:
         folder = spec.vault / ".claude" if spec.scope == "project" else self.config_folder(spec)
         hooks = JsonFile(self.settings(spec), (HookGroups(hook_groups(spec)),), secret=True)
-        server = JsonFile(self.server_file(spec), (Server(("mcpServers", MCP_NAME), server_entry(spec)),))
-        return (hooks, *((server,) if spec.with_server else ()), *texts(spec, folder))
+        entry = server_entry(spec) if spec.with_server else None
+        server = JsonFile(self.server_file(spec), (Server(("mcpServers", MCP_NAME), entry),))
+        return (hooks, *((server,) if spec.with_server or server.path.exists() else ()), *texts(spec, folder))
 
     def settings(self, spec: Spec) -> Path:
         """A project's own settings are the ones that are not shared: they hold a token."""

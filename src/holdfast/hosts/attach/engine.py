@@ -7,9 +7,9 @@ import difflib
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from holdfast.hosts.attach.json_file import AttachError
 from holdfast.store.atomic_file import write_atomic
@@ -84,7 +84,9 @@ def carry_out(files: Sequence[WantedFile], changes: Sequence[FileChange], known:
         raise AttachError(
             f"{error.filename or 'a file'} cannot be written: {error.strerror}; nothing was changed"
         ) from None
-    return records
+    there = {record.path for record in records}
+    # Where the host's settings lay before a variable moved them: detach has to find our entries there too.
+    return records + [one for one in old.values() if one.path not in there and os.path.lexists(one.path)]
 
 
 def _record(wanted: WantedFile, change: FileChange, old: ChangedFile | None) -> ChangedFile:
@@ -105,7 +107,15 @@ def _record(wanted: WantedFile, change: FileChange, old: ChangedFile | None) -> 
 def taken_back(manifest: Manifest, files: Sequence[WantedFile]) -> list[FileChange]:
     """What detaching would change."""
     wanted = {str(one.path): one for one in files}
-    return [_taken_back(record, wanted.get(record.path)) for record in reversed(manifest.files)]
+    latest_first = reversed(manifest.files)
+    return [_taken_back(record, wanted.get(record.path) or _alike(record, files)) for record in latest_first]
+
+
+def _alike(record: ChangedFile, files: Sequence[WantedFile]) -> WantedFile | None:
+    """For a file in a place that is no longer wanted: the one of that name that is, moved there."""
+    path = Path(record.path)
+    like: Any = next((one for one in files if one.kind == record.kind and one.path.stem == path.stem), None)
+    return None if like is None else replace(like, path=path)
 
 
 def _taken_back(record: ChangedFile, wanted: WantedFile | None) -> FileChange:

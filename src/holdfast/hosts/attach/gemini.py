@@ -31,10 +31,11 @@ class GeminiInstaller:
     def files(self, spec: Spec) -> Sequence[WantedFile]:
         settings = self.settings(spec)
         command, *arguments = spec.server()
-        server = Server(("mcpServers", MCP_NAME), {"command": command, "args": arguments})
+        entry = {"command": command, "args": arguments} if spec.with_server else None
+        server = Server(("mcpServers", MCP_NAME), entry)
         skill = {"name": "holdfast", "description": description(spec, "holdfast")}
         return (
-            JsonFile(settings, (HookGroups(hook_groups(spec)), *((server,) if spec.with_server else ()))),
+            JsonFile(settings, (HookGroups(hook_groups(spec)), server)),
             OwnFile(settings.parent / "skills" / "holdfast" / "SKILL.md", markdown(skill, spec.text("holdfast"))),
         )
 

@@ -105,12 +105,16 @@ class Server:
     """An entry under a name: our MCP server. The same name used for something else is the user's, and left alone."""
 
     path: Keys
-    value: Mapping[str, Any]
+    value: Mapping[str, Any] | None
+    """None: none of ours is to be there."""
 
     def is_there(self, data: Any) -> bool:
-        return bool(_at(data, self.path) == self.value)
+        there = _at(data, self.path)
+        return not is_our_server(there) if self.value is None else bool(there == self.value)
 
     def add(self, text: str) -> str:
+        if self.value is None:
+            return text
         there = _at(parse(text).value, self.path)
         if there is not None and not is_our_server(there):
             name = ".".join(map(str, self.path))

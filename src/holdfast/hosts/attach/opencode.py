@@ -37,7 +37,8 @@ class OpenCodeInstaller:
             "start": spec.starter(),
         }
         plugin = ListItem(("plugin",), [PLUGIN.as_uri(), options])
-        server = Server(("mcp", MCP_NAME), {"type": "local", "command": spec.server(), "enabled": True})
+        entry = {"type": "local", "command": spec.server(), "enabled": True} if spec.with_server else None
+        server = Server(("mcp", MCP_NAME), entry)
         agents = {
             "memory-reader": {"write": False, "edit": False, "bash": False},
             "memory-bank-writer": {"bash": False},
@@ -48,7 +49,7 @@ class OpenCodeInstaller:
         }
         skill = {"name": "holdfast", "description": description(spec, "holdfast")}
         return (
-            JsonFile(self.config(spec), (plugin, *((server,) if spec.with_server else ()))),
+            JsonFile(self.config(spec), (plugin, server)),
             *(OwnFile(folder / "agent" / f"{name}.md", markdown(about[name], spec.text(name))) for name in agents),
             OwnFile(folder / "skill" / "holdfast" / "SKILL.md", markdown(skill, spec.text("holdfast"))),
         )

@@ -95,7 +95,7 @@ class TomlFile:
 
     def _changed_key(self, text: str, key: Key, start: int) -> str:
         line = re.compile(
-            rf"^([ \t]*(?:{re.escape(key.table)}\.)?{re.escape(key.name)}[ \t]*=[ \t]*)(\w+)[ \t]*$", re.M
+            rf"^([ \t]*(?:{re.escape(key.table)}\.)?{re.escape(key.name)}[ \t]*=[ \t]*)(\w+)[ \t]*(?:#[^\n]*)?$", re.M
         )
         found = line.search(text, start)
         if found is None:
