@@ -1,6 +1,6 @@
 """How long the page waits for records: a transcript of many events at any place, and an audit of many decisions.
 
-    python benchmarks/bench_page_records.py [--events 10000] [--decisions 20000]
+    python benchmarks/bench_page_records.py [--events 10000] [--decisions 20000]    (1000000 for a long life)
 
 Everything goes through the handlers that the server calls, with the answer turned into JSON; the network is not
 measured. Each figure is p50 and p95 of 20 rounds.
@@ -60,6 +60,7 @@ def event(where: SessionId, number: int, start: float) -> EventRecord:
 def entry(where: SessionId, number: int, start: float) -> dict:
     return {
         "eventId": f"e{number}",
+        "callId": f"c{number}",
         "sessionId": where.session,
         "user": where.user,
         "agent": where.agent,
@@ -114,7 +115,9 @@ def main() -> None:
         measure("audit, everything", server, audit.ROUTES, audit.list_entries)
         measure("audit, two facets", server, audit.ROUTES, audit.list_entries, decision=["deny"], tool=["bash"])
         measure("audit, free text", server, audit.ROUTES, audit.list_entries, q="part1999")
-        measure("audit, one entry with its reasons", server, audit.ROUTES, audit.show_entry, {"entry": "e100"})
+        middle = asked.decisions // 2
+        measure("audit, one entry, by its event", server, audit.ROUTES, audit.show_entry, {"entry": "e102"})
+        measure("audit, one entry, by its call", server, audit.ROUTES, audit.show_entry, {"entry": f"c{middle}"})
         measure("decisions by day", server, stats.ROUTES, stats.decisions_by_day, days=30)
         measure("search", server, search.ROUTES, search.find, q="ordinary reply part42")
         server.close()

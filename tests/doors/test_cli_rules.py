@@ -85,6 +85,16 @@ def test_PE5_test_judges_as_a_real_call_would_be(place):
     assert "names no tool" in run("rules", "test", "mcp", "github", code=2)
 
 
+def test_rules_test_takes_a_command_without_a_domain_and_says_how_otherwise(place):
+    assert data("rules", "test", "git status -s") == data("rules", "test", "bash", "git status -s")
+    assert data("rules", "test", "rm -rf /")["hard"] is True
+    assert data("rules", "test", "https://example.org")["accesses"][0]["domain"] == "web_fetch"
+    assert "shell:git push: ask" in run("rules", "explain", "git push")
+    assert "'git status'" in run("rules", "test", "git", "status", code=2)
+    assert "bash 'git status'" in run("rules", "test", "bash", "git", "status", code=2)
+    assert "what about bash?" in run("rules", "test", "bash", code=2)
+
+
 def test_rules_test_serves_as_a_check(place):
     run("rules", "test", "read", "a.md", "--expect", "allow")
     assert "expected deny, but it is allow" in run("rules", "test", "read", "a.md", "--expect", "deny", code=1)
@@ -161,6 +171,23 @@ def test_AU3_why_names_the_rule_and_the_command_that_changes_it(recorded):
     (limit,) = data("why", hard)
     assert limit["change"] == ["nothing does; this limit holds in every mode and under every rule"]
     assert "nothing is recorded about 'nothing'" in run("why", "nothing", code=1)
+    session, thread = session_id().session, session_id().thread
+    assert f"is a session, not a decision; `holdfast audit show --session {session}`" in run("why", session, code=1)
+    assert f"is a thread; `holdfast audit show --session {session}`" in run("why", thread, code=1)
+
+
+def test_AU3_why_finds_an_entry_by_its_event_its_call_and_its_approval(place, recorded):
+    control = Control.open(Home(place / "home"))
+    push = control.store.event(recorded[1])
+    (approval,) = (one for one in control.store.approvals() if one.call_id == push.data["call"]["id"])
+    control.approvals.answer(approval.id, "deny", by="ada")
+    control.close()
+    by_call = [told["eventId"] for told in data("why", push.data["call"]["id"])]
+    assert by_call[0] == push.id
+    assert len(by_call) == 2, "the question and its answer"
+    assert [told["eventId"] for told in data("why", approval.id)] == by_call
+    assert [told["eventId"] for told in data("why", push.id)] == [push.id]
+    assert [told["eventId"] for told in data("why", by_call[1])] == [by_call[1]]
 
 
 def test_AU3_why_names_the_rule_to_remove(place, recorded):

@@ -91,8 +91,13 @@ class TwoStores(RuleBasedStateMachine):
             EventRecord(self.next_id("e"), where, 1.0, f"k{len(text) % 2}", body, "run", text, "bash", (text,))
             for text in texts
         )
-        entries = tuple({"eventId": self.next_id("a"), "sessionId": where.session} for _ in range(audit))
+        entries = tuple(
+            {"eventId": self.next_id("a"), "sessionId": where.session, **({"callId": f"c{n}"} if n else {})}
+            for n in range(audit)
+        )
         self.both(lambda store: store.commit(Change(where, events=events, audit=entries)))
+        for name in ("c1", "a1", "nothing"):
+            self.both(lambda store, name=name: [entry["eventId"] for _, entry in store.audit_naming(name)])
 
     @rule(where=places, state=data, stale=st.integers(0, 2))
     def decide(self, where, state, stale):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from holdfast.store.interface import AuditReport
+    from holdfast.store.interface import AuditReport, Store
 
 COLUMNS = ("timestamp", "sessionId", "decision", "permissionDomain", "tool", "targets", "rulePattern", "decidedBy",
            "mode", "eventId", "hash")  # fmt: skip
@@ -53,6 +53,21 @@ def report_data(report: AuditReport) -> dict[str, Any]:
         for problem in report.problems
     ]
     return {"ok": report.ok, "files": report.files, "entries": report.entries, "problems": problems}
+
+
+def entries_about(store: Store, wanted: str) -> list[tuple[int, Mapping[str, Any]]]:
+    """Every entry about an event, a call or an approval, oldest first, with its position.
+
+    By the call's id wherever there is one: the log is indexed by it.
+    """
+    event, approval = store.event(wanted), store.approval(wanted)
+    call: Any = event.data.get("call") if event is not None else None
+    call_id = approval.call_id if approval is not None else str(call["id"]) if isinstance(call, Mapping) else ""
+    for name in dict.fromkeys((call_id or wanted, wanted)):
+        found = [one for one in store.audit_naming(name) if wanted in names_of(one[1])]
+        if found:
+            return found
+    return []
 
 
 def names_of(entry: Mapping[str, Any]) -> set[str]:

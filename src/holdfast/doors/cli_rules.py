@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -19,6 +18,29 @@ from holdfast.doors.rule_changes import own_rules, roles, rule_data, switch_temp
 DOMAIN = click.Choice(DOMAINS)
 DECISION = click.Choice(["allow", "ask", "deny"])
 MODE = click.Choice(["agent", "full_access"])
+
+
+def _domains(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [domain for domain in DOMAINS if domain.startswith(incomplete)]
+
+
+asked_argument = click.argument("asked", metavar="[DOMAIN] WHAT", nargs=-1, required=True, shell_complete=_domains)
+
+
+def _asked(given: tuple[str, ...]) -> tuple[str, str]:
+    """The domain and what is asked about; one word or text alone is a command, unless it is an address."""
+    first, rest = given[0], given[1:]
+    if not rest and first in DOMAINS:
+        raise click.UsageError(f"what about {first}? Name a path, a command or an address: DOMAIN WHAT")
+    if not rest:
+        return ("web_fetch" if first.startswith(("http://", "https://")) else "bash"), first
+    if first not in DOMAINS:
+        raise click.UsageError(
+            f"{first!r} is none of {', '.join(DOMAINS)}; put a command of several words in quotes: {' '.join(given)!r}"
+        )
+    if len(rest) > 1:
+        raise click.UsageError(f"put what is asked about in quotes: {first} {' '.join(rest)!r}")
+    return first, rest[0]
 
 
 @click.group()
@@ -106,19 +128,21 @@ def remove(context: Context, number: int, as_json: bool) -> None:
 
 
 @rules_group.command("test")
-@click.argument("domain", type=DOMAIN)
-@click.argument("what")
+@asked_argument
 @click.option("--mode", type=MODE, default="agent", show_default=True, help="Mode of the session.")
 @click.option("--expect", type=DECISION, help="Exit with code 1 when the decision is another one.")
 @json_option
 @pass_context
-def test_rule(context: Context, domain: str, what: str, mode: str, expect: str | None, as_json: bool) -> None:
+def test_rule(context: Context, asked: tuple[str, ...], mode: str, expect: str | None, as_json: bool) -> None:
     """Say what the rules in force decide about a path, command, address, query or SERVER/TOOL. Nothing is run.
 
     holdfast rules test bash 'git status && rm -rf x'
+
+    Without a DOMAIN it is taken as a command, or as an address where it is one.
     """
     from holdfast.doors.rules_judging import decided, judge
 
+    domain, what = _asked(asked)
     judged = judge(context, domain, what, mode)  # type: ignore[arg-type]
     rows = list(decided(judged))
     reason = judged.merged.deciding.why.text() if judged.merged.deciding else ""
@@ -140,14 +164,14 @@ def test_rule(context: Context, domain: str, what: str, mode: str, expect: str |
 
 
 @rules_group.command()
-@click.argument("domain", type=DOMAIN)
-@click.argument("what")
+@asked_argument
 @json_option
 @pass_context
-def explain(context: Context, domain: str, what: str, as_json: bool) -> None:
+def explain(context: Context, asked: tuple[str, ...], as_json: bool) -> None:
     """Show every rule that matches: the one that decides, and those it shadows."""
     from holdfast.doors.rules_judging import decided, judge
 
+    domain, what = _asked(asked)
     judged = judge(context, domain, what)  # type: ignore[arg-type]
     data: list[dict[str, Any]] = []
     text: list[str] = []
@@ -196,11 +220,11 @@ def templates(context: Context, switch_on: str | None, switch_off: str | None, a
 @pass_context
 def why(context: Context, event: str, as_json: bool) -> None:
     """Say who decided about EVENT (its id, its call's or its approval's), by which rule, and what would change it."""
-    from holdfast.doors.audit_data import names_of
+    from holdfast.doors.audit_data import entries_about
 
-    found = [entry for entry in _audit(context) if event in names_of(entry)]
+    found = [entry for _, entry in entries_about(context.store, event)] if context.has_store else []
     if not found:
-        raise Failure(f"nothing is recorded about {event!r}; `holdfast audit show` lists what is")
+        raise Failure(_nothing_about(context, event))
     from holdfast.doors.why import explanation
 
     own = own_rules(context.config)
@@ -211,8 +235,14 @@ def why(context: Context, event: str, as_json: bool) -> None:
         raise click.exceptions.Exit(EXIT_PROBLEM)
 
 
-def _audit(context: Context) -> Iterator[Mapping[str, Any]]:
-    return context.store.audit() if context.has_store else iter(())
+def _nothing_about(context: Context, wanted: str) -> str:
+    """Where to look instead: what was given may be the name of something else that is known."""
+    if context.has_store and context.store.session(wanted) is not None:
+        return f"{wanted!r} is a session, not a decision; `holdfast audit show --session {wanted}` lists its decisions"
+    if context.has_store and context.store.sessions(thread=wanted, limit=1):
+        newest = context.store.sessions(thread=wanted, limit=1)[0].id.session
+        return f"{wanted!r} is a thread; `holdfast audit show --session {newest}` lists its newest session's decisions"
+    return f"nothing is recorded about {wanted!r}; `holdfast audit show` lists what is"
 
 
 def _pattern(finding: Finding) -> str:

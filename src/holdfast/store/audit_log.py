@@ -31,6 +31,7 @@ _LOCK_PATIENCE = 2.0
 _RETRY_AFTER = 1.0
 _PAGE = 500
 _TAIL = 1 << 20
+_NAMED = "SELECT position, line FROM audit_entries WHERE"
 _log = logging.getLogger(__name__)
 
 
@@ -229,6 +230,15 @@ class AuditLog:
                 (position, *more, limit),
             ).fetchall()
         return [(place, from_json(line)) for place, line in rows]
+
+    def naming(self, name: str) -> Sequence[tuple[int, Mapping[str, Any]]]:
+        """Entries of a call by the index; of a name that is no call's, those that hold it, wherever they are."""
+        text = to_json_bytes(name).decode()
+        with self._database.read() as connection:
+            rows = connection.execute(f"{_NAMED} json_extract(line, '$.callId') = ?", (name,)).fetchall()
+            if not rows:
+                rows = connection.execute(f"{_NAMED} instr(line, ?) > 0", (text,)).fetchall()
+        return [(place, from_json(line)) for place, line in sorted(rows)]
 
 
 def _write_at(descriptor: int, data: bytes, start: int) -> None:

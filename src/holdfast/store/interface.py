@@ -379,6 +379,11 @@ class Store(Protocol):
         """Audit entries of one session or all beyond a position, each with its own: for whoever follows the log."""
         ...
 
+    def audit_naming(self, name: str) -> Sequence[tuple[int, Mapping[str, Any]]]:
+        """Every entry of a call, oldest first, with its position: at once, however long the log is. For a name that is
+        no call's, those that hold it as a text of their own; that takes as long as the log is."""
+        ...
+
     def verify_audit(self, *, session: str | None = None) -> AuditReport:
         """Compare one session's audit file, or all, with the chain that the store keeps."""
         ...

@@ -164,7 +164,15 @@ _FIRST: Migration = (
     """,
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST,)
+_AUDIT_BY_CALL: Migration = (
+    # AU3: `why` and the page ask for one call among millions of entries.
+    """
+    CREATE INDEX audit_entries_by_call ON audit_entries (json_extract(line, '$.callId'))
+    WHERE json_extract(line, '$.callId') IS NOT NULL
+    """,
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _AUDIT_BY_CALL)
 
 
 _TOO_NEW = Phrase(

@@ -368,6 +368,9 @@ class SqliteStore:
     ) -> Sequence[tuple[int, Mapping[str, Any]]]:
         return self._audit.since(position, limit, session)
 
+    def audit_naming(self, name: str) -> Sequence[tuple[int, Mapping[str, Any]]]:
+        return self._audit.naming(name)
+
     def verify_audit(self, *, session: str | None = None) -> AuditReport:
         return AuditVerifier(self._audit, self._database).verify(session)
 

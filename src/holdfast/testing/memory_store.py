@@ -31,6 +31,7 @@ from holdfast.store.interface import (
     StateRow,
     StoreError,
 )
+from holdfast.store.json_text import to_json
 
 _Place = tuple[str, str]
 
@@ -304,6 +305,12 @@ class MemoryStore:
     ) -> Sequence[tuple[int, Mapping[str, Any]]]:
         found = list(enumerate(self._audit, 1))[position:]
         return [(place, entry) for place, entry in found if session in (None, entry.get("sessionId"))][:limit]
+
+    def audit_naming(self, name: str) -> Sequence[tuple[int, Mapping[str, Any]]]:
+        known = list(enumerate(self._audit, 1))
+        of_call = [(place, entry) for place, entry in known if entry.get("callId") == name]
+        text = to_json(name)
+        return of_call or [(place, entry) for place, entry in known if text in to_json(entry)]
 
     def verify_audit(self, *, session: str | None = None) -> AuditReport:
         """Nothing is on disk that anybody could have altered."""

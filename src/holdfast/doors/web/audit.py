@@ -156,11 +156,7 @@ def show_entry(call: Call) -> Answer:
 
 
 def _about(records: Records, wanted: str) -> list[tuple[Row, Mapping[str, Any]]]:
-    """Entries about an event or an approval stand in its session; a call's id is looked for everywhere."""
-    event, approval = records.store.event(wanted), records.store.approval(wanted)
-    known = event or approval
-    session = known.where.session if known is not None else None
-    found = records.audit.about(wanted, session)
+    found = records.audit.about(wanted)
     if not found:
         raise not_found("audit entry", wanted)
     return found

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.doors.audit_data import names_of
+from holdfast.doors.audit_data import entries_about
 from holdfast.store.interface import Store
 
 FACETS = ("decision", "domain", "tool", "agent", "host", "policy")
@@ -150,15 +150,10 @@ class AuditRows:
                 self._texts.popitem(last=False)
         return found, complete
 
-    def about(self, name: str, session: str | None = None) -> list[tuple[Row, Mapping[str, Any]]]:
+    def about(self, name: str) -> list[tuple[Row, Mapping[str, Any]]]:
         """This user's entries that name an event, a call or an approval, with their rows; oldest first."""
-        found: list[tuple[Row, Mapping[str, Any]]] = []
-        position = 0
-        while page := self._store.audit_since(position, _PAGE, session=session):
-            for position, entry in page:
-                if name in names_of(entry) and (row := self._row(position, entry)) is not None:
-                    found.append((row, entry))
-        return found
+        found = ((self._row(position, entry), entry) for position, entry in entries_about(self._store, name))
+        return [(row, entry) for row, entry in found if row is not None]
 
     def entry(self, row: Row) -> Mapping[str, Any]:
         """The entry whole; an audit entry never goes away."""
