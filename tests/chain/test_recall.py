@@ -55,6 +55,16 @@ def test_SC5_the_chain_lists_number_state_fill_start_and_end(scene, recall):
     assert recall.list_session_chain(reach)["sessions"][1]["health"]["stale"], "SC2: an old figure is shown as old"
 
 
+def test_SC2_a_figure_is_stale_once_the_session_has_gone_on(scene, recall):
+    _, second = two_sessions(scene)
+    scene.tell(ContextMeasured(**scene.header(second, "run-2"), used=4000, window=10_000, host="claude-code"))
+    scene.clock.advance(70)
+    reach = ThreadReach(scene.store, second.key)
+    assert not recall.list_session_chain(reach)["sessions"][1]["health"]["stale"], "nothing has happened since"
+    scene.say(second, "and now the long log, please")
+    assert recall.list_session_chain(reach)["sessions"][1]["health"]["stale"]
+
+
 def test_SC5_a_session_is_read_page_by_page_in_three_views(scene, recall):
     _, second = two_sessions(scene)
     reach = ThreadReach(scene.store, second.key)

@@ -405,3 +405,11 @@ def test_SC2_an_old_figure_is_stale():
     assert not found.is_stale(1_300.0)
     assert found.is_stale(1_301.0)
     assert found.age(900.0) == 0.0
+
+
+def test_SC2_a_figure_that_the_session_has_outgrown_is_stale_at_once():
+    """As in the lesson: 82 % was shown, and meanwhile the conversation had gone on to 95 %."""
+    found = Health(1, 100, 10, True, 1_000.0)
+    assert not found.is_stale(1_100.0, 1_060.0)
+    assert found.is_stale(1_100.0, 1_061.0)
+    assert found.is_stale(1_301.0, 1_000.0)

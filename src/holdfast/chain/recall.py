@@ -81,7 +81,7 @@ class Recall:
             "end": session.ended_at,
             "used": health.used if health else None,
             "window": health.window if health else None,
-            "health": health_words(health, session, now),
+            "health": health_words(self._store, health, session, now),
             "events": last[0].no if last else 0,
             "compactions": compactions_of(self._store, session),
             "title": session.title,

@@ -28,15 +28,22 @@ def compactions_of(store: Store, session: Session) -> int:
     return max(session.compressions, int(kept.get("compressions", 0)))
 
 
-def health_words(health: Health | None, session: Session, now: float) -> dict[str, Any] | None:
-    """With its age, and marked when it is stale; a sealed session does not change any more, so its figure stands."""
+def is_stale(store: Store, health: Health, session: Session, now: float) -> bool:
+    """A sealed session does not change any more, so its figure stands."""
+    if session.state == "sealed":
+        return False
+    last = store.events(session.id.session, limit=1, newest_first=True)
+    return health.is_stale(now, last[0].at if last else None)
+
+
+def health_words(store: Store, health: Health | None, session: Session, now: float) -> dict[str, Any] | None:
+    """With its age, and marked when it is stale."""
     if health is None:
         return None
-    sealed = session.state == "sealed"
     return {
         "ratio": None if health.ratio is None else round(health.ratio, 3),
         "exact": health.exact,
         "measuredAt": health.at,
         "ageSeconds": round(health.age(now), 1),
-        "stale": not sealed and health.is_stale(now),
+        "stale": is_stale(store, health, session, now),
     }

@@ -9,6 +9,7 @@ from holdfast.core.events import ContextMeasured
 from holdfast.core.tokens import output_reserve, usable
 
 STALE_AFTER_SECONDS = 300.0
+OUTGROWN_AFTER_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,11 @@ class Health:
     def age(self, now: float) -> float:
         return max(0.0, now - self.at)
 
-    def is_stale(self, now: float, after: float = STALE_AFTER_SECONDS) -> bool:
-        """Whether it is too old to be shown as what is so now."""
-        return self.age(now) > after
+    def is_stale(self, now: float, last_event: float | None = None) -> bool:
+        """Whether it is too old to be shown as what is so now, or the session went on for a while since."""
+        if last_event is not None and last_event - self.at > OUTGROWN_AFTER_SECONDS:
+            return True
+        return self.age(now) > STALE_AFTER_SECONDS
 
     def to_dict(self) -> dict[str, Any]:
         ratio = self.ratio

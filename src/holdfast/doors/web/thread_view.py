@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from holdfast.chain.session_health import compactions_of, health_of
+from holdfast.chain.session_health import compactions_of, health_of, is_stale
 from holdfast.control import Control
 from holdfast.core.keys import SessionKey
 from holdfast.core.strategy import OWN_HOST, Who, effective
@@ -89,7 +89,7 @@ def health_shape(
         "exact": health.exact,
         "at": health.at,
         "ageSeconds": round(health.age(now), 1),
-        "stale": session.state != "sealed" and health.is_stale(now),
+        "stale": is_stale(control.store, health, session, now),
         "strategy": marks.strategy,
         "warn": marks.warn,
         "action": marks.action,
