@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from holdfast.chain.chain import Chain
 from hosts.stage import NAMES
 
 FULL = 185_000
@@ -76,6 +77,29 @@ def test_SC10_a_new_conversation_in_the_same_place_claims_what_was_sealed(stage)
     assert "This goes on with thread" in answer["systemMessage"]
 
 
+def test_SC10_every_host_tells_the_next_session_what_came_before(stage, host):
+    it = stage(host)
+
+    def told_with(prompt):
+        answer = it.prompt(prompt)
+        if host == "opencode":  # which asks for what the model is told with each request
+            answer = it.send(it.hook("chat.system"))
+        return json.dumps(answer)
+
+    it.prompt("fix the login of ada")
+    (sealed,) = it.control.store.sessions()
+    Chain(it.control).sealer.seal_now(sealed.id, by="tester", turn_is_over=True)
+    it.turn = "turn-2"
+    told = told_with("go on")
+    assert "holdfast-session" in told
+    assert "session 2 of thread" in told
+    assert "fix the login of ada" in told
+    assert [row.state for row in it.control.store.chain(sealed.id.key)] == ["sealed", "active"]
+    it.turn = "turn-3"
+    again = "fix the login of ada" in told_with("and then")
+    assert again == (host == "opencode"), "told once where a host keeps it, else with each request"
+
+
 def test_SC9_claude_code_compacts_once_and_then_seals(stage):
     it = stage("claude-code")
     it.send(it.hook("SessionStart", source="startup"))
@@ -130,8 +154,6 @@ def test_SC1_a_message_for_a_sealed_session_goes_to_the_next(stage, host):
     it = stage(host)
     it.write("a.py", "c1")
     (session,) = it.control.store.sessions()
-    from holdfast.chain.chain import Chain
-
     Chain(it.control).sealer.seal_now(session.id, by="tester", turn_is_over=True)
     it.write("b.py", "c2")
     chain = it.control.store.chain(session.id.key)
