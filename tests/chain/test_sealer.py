@@ -116,6 +116,21 @@ def test_SC3_the_reaper_seals_what_a_dead_process_left_half_sealed(scene):
     assert scene.chain.archive.verify(where).events == 1
 
 
+def test_SC3_the_reaper_comes_at_start_and_every_five_minutes(scene):
+    came = threading.Event()
+
+    class Watched(Sealer):
+        def follow_up(self):
+            came.set()
+
+    reaper = scene.chain.reaper()
+    assert reaper.interval == 300.0
+    reaper = Reaper(Watched(scene.store, None, clock=scene.clock, new_id=scene.ids), interval=3600.0)
+    reaper.start()
+    assert came.wait(30), "it does not wait for the first interval to pass"
+    reaper.stop()
+
+
 def test_SC3_the_reaper_outlives_a_store_that_is_away(scene):
     problems = []
 

@@ -17,9 +17,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from holdfast.control import Control
+from holdfast.core.keys import SessionId, SessionKey
 from holdfast.doors import daemon_process, hook_client
 from holdfast.doors.daemon_process import ensure_running, greeting, is_alive, port_of, stop, token_of
 from holdfast.store.home import Home, own_pids, own_port
+from holdfast.store.interface import Session
 
 pytestmark = pytest.mark.e2e
 
@@ -140,6 +142,21 @@ def test_however_often_it_is_told_to_stop_it_stops(home):
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker, signal.SIGTERM)
     wait_for(lambda: not runs(worker) and not runs(keeper))
+
+
+def test_SC3_the_daemon_seals_at_its_start_what_a_dead_process_left_half_sealed(home):
+    home.create()
+    control = Control.open(home)
+    where = SessionId(SessionKey(control.user, "codex", "t1"), "s1")
+    long_ago = time.time() - 3600
+    control.store.open_session(
+        Session(where, host="codex", vault="", started_at=long_ago, state="sealing", sealing_since=long_ago)
+    )
+    try:
+        assert ensure_running(home, 30)
+        wait_for(lambda: control.store.session("s1").state == "sealed", 60)
+    finally:
+        control.close()
 
 
 def test_UI1_the_daemon_tells_of_a_waiting_question_though_no_page_is_open(home, tmp_path):

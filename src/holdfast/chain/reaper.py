@@ -11,7 +11,10 @@ INTERVAL_SECONDS = 300.0
 
 
 class Reaper:
-    """`start` in a process that stays: the daemon, the page, a chat. Nothing it meets ends it."""
+    """`start` in a process that stays, as the daemon does. Nothing it meets ends it.
+
+    Where there is no daemon, whoever sends the next message to a stuck session hurries its seal (`Sealer.hurry`).
+    """
 
     def __init__(
         self,
@@ -21,7 +24,7 @@ class Reaper:
         on_error: Callable[[Exception], None] = lambda error: None,
     ) -> None:
         self._sealer = sealer
-        self._interval = interval
+        self.interval = interval
         self._on_error = on_error
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -45,5 +48,5 @@ class Reaper:
 
     def _run(self) -> None:
         self.run_once()
-        while not self._stopping.wait(self._interval):
+        while not self._stopping.wait(self.interval):
             self.run_once()
