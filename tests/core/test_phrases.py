@@ -9,7 +9,7 @@ import holdfast
 from latin import english_in, is_chinese
 
 SOURCE = Path(holdfast.__file__).parent
-_NAMES = {"Phrase", "Sentence"}  # `Sentence` where a module has a Phrase of its own
+_NAMES = {"Phrase", "Sentence", "P"}  # other names where a module has a Phrase of its own, or very many
 
 
 def phrases():

@@ -86,7 +86,7 @@ FETCHED = Phrase("offline.fetched", "`{url}` says:\n\n{excerpt}", "`{url}` 的�
 SUMMARY = Phrase(
     "offline.summary",
     "In {where}: {count} entries, {names}.\n\n{parts}\n\nThis is an extract, not a judgement: I am the offline model.",
-    "{where} 中有：{names}。\n\n{parts}\n\n这只是摘录，不是判断：我是离线模型。",
+    "{where} 有 {count} 项：{names}。\n\n{parts}\n\n这只是摘录，不是判断：我是离线模型。",
 )
 SUMMARY_ONE = Phrase(
     "offline.summary_one",

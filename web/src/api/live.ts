@@ -121,6 +121,7 @@ export interface Reading {
   read_only: boolean;
   unknown: boolean;
   unknown_why?: string;
+  unknown_said?: Message;
   has_error?: boolean;
   effects: Effect[];
   reason: string;

@@ -471,6 +471,7 @@ export interface CommandReading {
   read_only: boolean;
   unknown: boolean;
   unknown_why?: string;
+  unknown_said?: Message;
   has_error?: boolean;
   effects: Effect[];
   reason: string;

@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.core.messages import Phrase
 from holdfast.doors.call_preview import Preview, preview, reader, shortened
 from holdfast.doors.web.live_shapes import ApprovalCard, ProposalShape, ProposedRule, WhatShape
+from holdfast.doors.web.readings import reading_data
 from holdfast.doors.web.titles import title_of
 from holdfast.store.interface import Approval, Store
 
@@ -57,7 +58,7 @@ class Cards:
             "accesses": list(question.get("accesses") or ()),
             "proposals": proposals,
             "onlyOnce": _only_once(approval, proposals),
-            "reading": question.get("reading"),
+            "reading": reading_data(question.get("reading")),
             "answers": answers_of(approval),
             "answer": approval.answer,
             "answeredAt": approval.answered_at,

@@ -23,6 +23,7 @@ from holdfast.doors.rule_changes import (
 )
 from holdfast.doors.rules_judging import BadTarget, Judged, call_about, decided, judge_call
 from holdfast.doors.web import decision_shapes as shapes
+from holdfast.doors.web.readings import reading_data
 from holdfast.doors.web.records import Answer, Records, problem_data, refusal
 from holdfast.doors.web.routes import ApiError, Call, Route, not_found
 from holdfast.doors.web.shadowing import shadows
@@ -228,7 +229,8 @@ def _reading(reading: CommandReading) -> Answer:
         {"text": command.text, "via": list(command.via), "dynamic": command.dynamic}
         for command in reading.simple_commands
     ]
-    return {**reading.to_dict(), "reason_params": dict(reading.reason_params), "commands": commands}
+    told = reading_data(reading.to_dict()) or {}
+    return {**told, "reason_params": dict(reading.reason_params), "commands": commands}
 
 
 def list_templates(call: Call) -> Answer:
