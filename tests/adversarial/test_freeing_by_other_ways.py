@@ -139,6 +139,65 @@ def test_PE10_no_agent_is_started_out_of_sight_or_told_to_load_something_else(co
 @pytest.mark.parametrize(
     "command",
     [
+        "rm -rf .cla*", "rm -rf .[c]laude", "mv .cl* /tmp/x", "truncate -s0 .claude/*", "sed -i d .claude/*.json",
+        "for f in .claude/*.json; do echo > $f; done", "for f in .claude/*; do : > \"$f\"; done", "rm .cod*/hooks.json",
+        "ls .claude | xargs -I{} rm .claude/{}", "rm .claude/$NAME", "find . -name 'settings*.json' -delete",
+        "find . -name .claude -exec rm -rf {} +", "find . -path '*/.codex/*' -delete",
+        "env -C .claude rm settings.json",
+        "find . -maxdepth 1 -name '.c*' -exec mv {} /tmp \\;",
+    ],
+)  # fmt: skip
+def test_PE10_a_pattern_that_could_mean_the_settings_does(command):
+    assert is_hard(command), command
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gunzip -f .claude/settings.json.gz", "zstd -d .codex/hooks.json.zst", "scp host:settings.json .claude/",
+        "curl -O --output-dir .claude http://x.org/settings.json", "wget -P .claude http://x.org/settings.json",
+        "git worktree add .claude", "git clone http://x.org/y .claude", "git submodule add http://x.org/y .claude",
+        "hg revert .claude/settings.json", "svn revert .codex/hooks.json", "jj restore .claude/settings.json",
+        "gio trash .claude", "trash-put .gemini", "docker run -v $PWD/.claude:/x alpine rm /x/settings.json",
+    ],
+)  # fmt: skip
+def test_PE10_other_programs_put_nothing_there_either(command):
+    assert is_hard(command), command
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat $(find ~ -name token)", "find ~/.holdfast -name token | xargs cat", "cat $(ls -d ~/.hold*)/run/token",
+        "ruby -e 'puts File.read(ENV[\"HOME\"]+\"/.holdfast/run/token\")'",
+        "node -p \"require('fs').readFileSync(process.env.HOME+'/.holdfast/run/token','utf8')\"",
+        "$(which holdfast) detach codex", "`command -v holdfast` detach codex",
+        "type -P holdfast | xargs -I{} {} detach codex", "faketime x holdfast panic off",
+        "python3 -mholdfast detach codex", "python3 -Im holdfast detach codex",
+    ],
+)  # fmt: skip
+def test_PE10_what_is_looked_up_is_known_all_the_same(command):
+    assert is_hard(command), command
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("~/.bashrc", "alias claude='claude --bare'"), ("~/.zshrc", "export OPENCODE_PURE=1"),
+        ("~/.config/systemd/user/x.service", "ExecStart=holdfast detach codex"), (".envrc", "export CODEX_HOME=/tmp"),
+        ("/etc/cron.d/x", "* * * * * u rm -rf /home/u/.claude"),
+    ],
+)  # fmt: skip
+def test_PE10_no_tool_writes_into_a_start_up_file_what_hides_an_agent(path, text):
+    judged = bench(*EVERYTHING, mode="full_access")
+    assert judged.judge("write", path=path, content=text).hard
+    assert judged.judge("edit", path=path, old_string="x", new_string=text).hard
+    assert not judged.judge("write", path=path, content="export EDITOR=vi").hard
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
         "git commit -m 'Make holdfast attach quicker'", "git stash", "git stash pop", "git checkout main",
         "git restore src/a.py", "git clean -fd build", "git clean -fdx", "git diff .claude/settings.json",
         "git add .claude/settings.json", "git log -- .codex/hooks.json", "git reset --hard HEAD~1",
@@ -156,6 +215,13 @@ def test_PE10_no_agent_is_started_out_of_sight_or_told_to_load_something_else(co
         "codex features list", "codex mcp list", "gemini mcp list", "claude mcp add github npx x",
         "npx @anthropic-ai/claude-code -p hi", "pip install -e .", "python3 -c 'import os; os.kill(999, 9)'",
         "python3 script.py && ls .claude", "patch -p1 < fix.patch", "echo x > .codex/AGENTS.md",
+        "rm -rf *.json", "rm -rf .cache* .next", "rm -rf $DIR", "echo x > $OUT", "cp a $DEST/",
+        "rm .claude/commands/*.md",
+        "for f in *.json; do echo > $f; done", "find . -name '*.json' -delete", "find . -name settings.json",
+        "find . -name config.toml -exec cat {} +", "find . -name __pycache__ | xargs rm -rf", "ls ~ && kill $PID",
+        "curl -O http://x.org/settings.json", "gunzip -k data.json.gz", "git clone https://x.org/y/holdfast",
+        "git worktree add ../wt main", "env -C sub npm test", "which holdfast", "echo $(which holdfast)",
+        "python3 -m pytest tests/holdfast", "mytool config set x", "npm install holdfast-client",
         "printf '.claude/settings.local.json\\n' >> .gitignore", "cp build/cli ~/.local/bin/mytool", "make test",
     ],
 )  # fmt: skip

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -195,3 +196,11 @@ def test_UI1_the_daemon_tells_of_a_waiting_question_though_no_page_is_open(home,
         receiver.shutdown()
         receiver.server_close()
         thread.join(10)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="platform: processes have no name of their own elsewhere")
+def test_PE10_who_ends_all_of_pythons_processes_does_not_end_the_daemon(home):
+    """`pkill python` is everyday work and stays allowed, so ours are not called that."""
+    assert ensure_running(home, 60)
+    names = [Path(f"/proc/{pid}/comm").read_text().strip() for pid in own_pids(home)]
+    assert names == ["holdfast", "holdfast"]

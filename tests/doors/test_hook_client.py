@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import statistics
+import struct
 import subprocess
 import sys
 import threading
@@ -163,6 +164,22 @@ def test_HO4_a_daemon_that_never_answers_is_cut_at_the_deadline(tmp_path):
         release.set()
     assert done.returncode == 2
     assert took < 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="platform: processes have no name of their own elsewhere")
+def test_PE10_a_hook_that_waits_is_no_python_to_pkill(tmp_path):
+    """Codex and Gemini CLI let a call pass whose hook was ended by a signal."""
+    names = []
+
+    def behaviour(connection):
+        request_of(connection)
+        pid = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+        names.append(Path(f"/proc/{pid}/comm").read_text().strip())
+        connection.sendall(b"0 2 0\n{}")
+
+    with daemon_that(tmp_path, behaviour):
+        assert hook(tmp_path, write_call()).returncode == 0
+    assert names == ["holdfast"]
 
 
 @pytest.mark.e2e

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from holdfast.core.events import ToolCall
 from holdfast.core.messages import Message
-from holdfast.core.targets import Access, absolute
+from holdfast.core.targets import Access, absolute, is_inside
 from holdfast.policies.hard_limits.path_set import PathSet
 from holdfast.policies.hard_limits.phrases import CHANGES_GUARD, SWEEPS_SECRET
 from holdfast.policies.hard_limits.protected import Protected
@@ -28,13 +28,33 @@ _ALWAYS_RECURSIVE = frozenset(
 _WHEN_TOLD = frozenset(("cp", "scp", "grep", "egrep", "fgrep", "zgrep", "sed", "diff", "cat"))
 _HIDDEN = re.compile(r"-[a-zA-Z]*\.|--hidden\Z|-[a-zA-Z]*uu|--unrestricted\Z")
 _EXCLUDES = re.compile(r"--exclude(?:-dir)?=(.+)|(?:-g|--glob=|--iglob=)!(.+)")
-_GIT_CHANGES = frozenset(("checkout", "restore", "stash", "rm", "mv", "clean", "checkout-index"))
+_GIT_CHANGES = frozenset(
+    ("checkout", "restore", "stash", "rm", "mv", "clean", "checkout-index", "worktree", "submodule", "clone")
+)
 _GIT_OPTIONS_WITH_VALUE = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"))
+# What stands in and around the guarded folders, for a pattern that nobody has expanded.
+_NAMES = (".claude", ".codex", ".gemini", ".opencode", ".config", "opencode", "plugin", "plugins", "settings.json",
+          "settings.local.json", "hooks.json", "config.toml", "opencode.json", "opencode.jsonc")  # fmt: skip
+_OPEN = re.compile(r"\[[^\]]*\]|\{[^}]*\}|\$\{?\w+\}?|\$\([^)]*\)|`[^`]*`")
+_PACKERS = frozenset(
+    ("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "unlz4", "uncompress")
+)
+_PACKED = re.compile(r"\.(?:gz|bz2|xz|zst|lz4|Z)\Z")
+# They put something where an argument says, in ways of their own.
+_PUTTERS = frozenset(
+    ("curl", "wget", "scp", "sftp", "rclone", "hg", "svn", "jj", "fossil", "gio", "trash", "trash-put", "rename", "gh")
+)
+_CONTAINERS = frozenset(("docker", "podman", "nerdctl"))
+_FOLDER_NAME = re.compile(r"\.(?:claude|codex|gemini|opencode)\b")
+_CHDIR = re.compile(r"\benv\s[^;|&\n]*?(?:-C\s*|--chdir[= ])(\S+)")
+_TELL_PLACES = frozenset(("ls", "echo", "printf", "realpath", "readlink", "dirname", "find", "fd", "locate", "stat"))
 _NARROWS = ("include", "glob", "include_pattern", "type")
+_HANDS_ON = frozenset(("-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fls"))
 _MOUNTERS = frozenset(("mount", "umount", "bwrap", "bindfs", "sshfs", "mergerfs"))
 _MAGIC = re.compile(r":(?:\([^)]*\)|[/!^]*)")
 _LOOKS = frozenset(("-n", "--dry-run", "list", "show"))
 _WILD = re.compile(r"[*?\[{]")
+_UNCLEAR = re.compile(r"[*?\[{$`]")
 
 
 class Folders:
@@ -42,6 +62,7 @@ class Folders:
 
     def __init__(self, protected: Protected, never_changed: PathSet) -> None:
         self._home = protected.user_home
+        self._own = protected.home
         self._never_changed = never_changed
         self._never_swept = PathSet(protected.never_swept)
         folders = tuple(glob for glob in protected.never_deleted if not glob.endswith("/.config"))
@@ -60,6 +81,8 @@ class Folders:
         commands = {command.text: command for command in call.reading.simple_commands}
         for access in call.accesses:
             command = commands.get(access.by)
+            if access.domain == "edit" and _UNCLEAR.search(access.path) and self._could_guard(access.path):
+                yield CHANGES_GUARD(path=access.path)
             if access.path and access.verb == "write":
                 yield from self._written(access, command)
             elif access.path and access.verb == "read" and access.by:
@@ -72,9 +95,56 @@ class Folders:
             elif command.name in _MOUNTERS or command.name == "patch":
                 for word in command.argv[1:]:
                     yield from self._named(word, call.cwd, above=command.name == "mount")
+            elif command.name in _PUTTERS or command.name in _PACKERS:
+                for word in command.argv[1:]:
+                    yield from self._named(_PACKED.sub("", word), call.cwd)
+            elif command.name == "find" and not call.reading.read_only and _takes_away(command.argv):
+                yield from self._found(command)
+            if "env" in command.via and (moved := _CHDIR.search(call.reading.command)):
+                for word in command.argv[1:]:
+                    yield from self._named(word, absolute(moved[1].strip("'\""), call.cwd or "/", self._home))
+            if command.name in _TELL_PLACES and any(other.dynamic for other in call.reading.simple_commands):
+                yield from self._told(command, call.cwd)
 
     def _guards(self, path: str) -> bool:
         return self._never_changed.holds(path) or self._folders.holds(path)
+
+    def _could_guard(self, path: str) -> bool:
+        """Whether a path with wildcards or variables in it could be a guarded one, by the names that those have."""
+        built = [""]
+        for part in path.split("/")[1:]:
+            if not _UNCLEAR.search(part):
+                built = [f"{start}/{part}" for start in built]
+                continue
+            pattern = _OPEN.sub("*", part)
+            # a shell's `*` means no hidden name, and a variable could be anything: then only inside a guarded folder
+            names = [name for name in _NAMES if fnmatchcase(name, pattern)]
+            hidden = part[0] in ".["
+            built = [
+                f"{at}/{name}" for at in built for name in names if (hidden and name[0] == ".") or self._inside(at)
+            ]
+        return any(map(self._guards, built))
+
+    def _inside(self, path: str) -> bool:
+        return self._folders.holds(path) or path.endswith("/.config")
+
+    def _found(self, command: SimpleCommand) -> Iterator[Message]:
+        """`find` that takes away what bears one of the guarded names."""
+        for option, value in pairwise(command.argv):
+            named = option in ("-name", "-iname") and value[:1] not in ("*", "?")
+            known = named and any(fnmatchcase(name, value) for name in _NAMES if not name.startswith("plugin"))
+            below = option in ("-path", "-wholename", "-regex") and _FOLDER_NAME.search(value)
+            if known or below:
+                yield CHANGES_GUARD(path=value)
+
+    def _told(self, command: SimpleCommand, cwd: str) -> Iterator[Message]:
+        """A place of ours that is looked up for a command that is only known when it runs."""
+        for word in command.argv[1:]:
+            path = absolute(word, cwd or "/", self._home)
+            inside = is_inside(path, self._own) or (_WILD.search(word) and fnmatchcase(self._own, path))
+            around = command.name == "find" and is_inside(self._own, path) and _names_ours(command.argv)
+            if self._own and not word.startswith("-") and (inside or around):
+                yield SWEEPS_SECRET(what=command.text, path=word, secret=self._own)
 
     def _named(self, word: str, cwd: str, *, above: bool = False) -> Iterator[Message]:
         path = absolute(word, cwd or "/", self._home)
@@ -146,6 +216,8 @@ class Folders:
 
     def _read(self, access: Access, command: SimpleCommand | None) -> Iterator[Message]:
         program = command.name if command is not None else access.by.split(" ", 1)[0]
+        if program in _CONTAINERS and self._guards(access.path):
+            yield CHANGES_GUARD(path=access.path)
         words = command.argv[1:] if command is not None else ()
         recursive = (
             program in _ALWAYS_RECURSIVE
@@ -194,7 +266,13 @@ def _sources(command: SimpleCommand) -> tuple[list[str], bool]:
 
 def _finds_content(words: tuple[str, ...]) -> bool:
     """`find` that hands on what could be ours: without a name, or by one of the names that our files have."""
-    if not any(word in ("-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fls") for word in words):
-        return False
+    return not _HANDS_ON.isdisjoint(words) and _names_ours(words)
+
+
+def _takes_away(words: tuple[str, ...]) -> bool:
+    return "-delete" in words or not _HANDS_ON.isdisjoint(words)
+
+
+def _names_ours(words: tuple[str, ...]) -> bool:
     names = [value for word, value in pairwise(words) if word in ("-name", "-iname")]
     return not names or any(fnmatchcase(own, name) for name in names for own in ("token", "credentials", "holdfast.db"))

@@ -7,6 +7,7 @@ import ipaddress
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from holdfast.core.events import ToolCall
 from holdfast.core.messages import Message
@@ -52,6 +53,12 @@ _INTERPRETERS = frozenset(
 )  # fmt: skip
 # They type, or keep for later, a command line that the reader of commands does not follow.
 _HAND_ON = frozenset(("expect", "make", "xdotool", "ydotool", "wtype", "osascript", "screen", "tmux"))
+_LOOK_UP = frozenset(("which", "command", "type", "whereis", "realpath", "readlink", "hash", "locate"))
+_FOR_PEOPLE = frozenset(
+    ("approvals", "mode", "rules", "config", "attach", "detach", "daemon", "memory", "pause", "panic", "undo", "serve",
+     "sessions", "init", "hook")
+)  # fmt: skip
+_OWN_SECRETS = re.compile(r"\b(?:token|run|credentials|data|daemon\.sock|holdfast\.db)\b")
 _PACKAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _IMPORTS = re.compile(
     r"(?:\bimport\s+|\bfrom\s+|__import__\(\s*['\"]|import_module\(\s*['\"]|run_module\(\s*['\"])(\w+)"
@@ -72,6 +79,7 @@ class SelfProtection:
         self._ports = frozenset(str(port) for port in protected.ports)
         programs = "|".join(map(re.escape, sorted(protected.programs)))
         self._handed_on = re.compile(rf"(?:^|[\s!;&|'\"/])(?:{programs})\s+\w")
+        self._home_name = posixpath.basename(protected.home) or "\0"
         self._folders = Folders(protected, self._never_changed)
         self._later = Later(protected)
         self._processes = Processes(protected)
@@ -127,6 +135,10 @@ class SelfProtection:
         tokens = {token for word in words for token in TOKENS.split(word)}
         if self._ports & tokens and any(is_loopback(token) for token in tokens):
             yield CALLS_API(what=command.text)
+        if called is None and reading.unknown and self._by_unknown_program(command, reading):
+            yield RUNS_GUARD(what=command.text)
+        if code and self._home_name in code and _OWN_SECRETS.search(code):
+            yield READS_SECRET(path=self._protected.home)
         if any(module in self._protected.programs for word in words[1:] for module in _IMPORTS.findall(word)):
             yield RUNS_GUARD(what=command.text)
         handed_on = words[1:] if command.name in _HAND_ON else [word for word in words if word.startswith("!")]
@@ -142,7 +154,11 @@ class SelfProtection:
             is_program = position == 0 and (
                 name in self._protected.programs or command.name in self._protected.programs
             )
-            is_module = position > 0 and words[position - 1] == "-m" and module in self._protected.programs
+            before = words[position - 1] if position else ""
+            is_module = re.fullmatch(r"-[A-Za-z]*m", before) is not None and module in self._protected.programs
+            glued = command.name == "python" and re.fullmatch(r"-[A-Za-z]*?m(\w+)[\w.]*", word)
+            if glued and glued[1] in self._protected.programs:
+                return words[position + 1 :]
             runs_it = position > 0 and command.name in _RUNNERS and name in self._protected.programs
             if is_program or is_module or runs_it:
                 return words[position + 1 :] if not is_module or name == module else ("",)
@@ -156,6 +172,16 @@ class SelfProtection:
         ):
             return words[1:] if command.name in self._protected.programs else ("",)
         return None
+
+    def _by_unknown_program(self, command: SimpleCommand, reading: CommandReading) -> bool:
+        """`faketime x holdfast detach`, `$(which holdfast) detach`: nobody knows what runs, but it gets our name."""
+        words = [posixpath.basename(word) for word in command.argv]
+        handed = any(word in self._protected.programs and after in _FOR_PEOPLE for word, after in pairwise(words))
+        looked_up = command.dynamic and any(
+            other.name in _LOOK_UP and self._protected.programs & set(other.argv[1:])
+            for other in reading.simple_commands
+        )
+        return handed or (looked_up and words[0][:1] in "$`")
 
     def _is_script(self, word: str) -> bool:
         """A file of the program, run by itself."""
