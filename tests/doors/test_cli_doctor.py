@@ -14,6 +14,7 @@ from holdfast.store.home import Home
 from holdfast.store.interface import Change, Session
 from holdfast.store.sqlite import SqliteStore
 from holdfast.testing.builders import session_id
+from latin import english_in, is_chinese
 
 OWN = ("python", "home", "config", "store", "audit")
 
@@ -148,3 +149,31 @@ def test_checks_have_different_names():
 def test_a_finding_without_a_fix_cannot_be_made():
     with pytest.raises(ValueError, match="needs a fix"):
         Health("x", "problem", "bad")
+
+
+def test_the_doctor_speaks_the_language_of_the_settings(holdfast):
+    holdfast("init")
+    holdfast.home.chmod(0o755)
+    english = holdfast("doctor", "home")
+    assert "PROBLEM  home:" in english.out
+    assert "is open to others" in english.out
+    chinese = holdfast("--set", "language=zh", "doctor", "home")
+    assert f"问题     home: {holdfast.home} 对他人开放" in chinese.out
+    assert f"运行：`chmod 700 {holdfast.home}`" in chinese.out
+    assert not [line for line in chinese.out.splitlines() if english_in(line)]
+
+
+def test_a_broken_configuration_is_told_in_the_language_of_the_environment(holdfast):
+    holdfast("init")
+    holdfast.config.write_text('{ "agents": { "runtime": { "language": "french" } } }')
+    assert "expected one of 'auto', 'en', 'zh', got 'french'" in holdfast("doctor", "config").out
+
+
+def test_json_holds_texts_in_english_and_messages_with_their_codes(holdfast):
+    holdfast("init")
+    holdfast.home.chmod(0o755)
+    found = findings(holdfast, "home")["home", "problem"]
+    assert found["what"] == found["said"]["en"]
+    assert (found["said"]["code"], found["said"]["params"]["path"]) == ("doctor.open_home", str(holdfast.home))
+    assert (found["next"]["code"], found["next"]["en"]) == ("doctor.run", found["fix"])
+    assert is_chinese(found["said"]["zh"])

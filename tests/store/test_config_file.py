@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.core.setting_keys import RULES, parse_key
 from holdfast.core.settings import DEFAULTS
-from holdfast.store.config_file import ConfigError, Inline, load_config
+from holdfast.store.config_file import ConfigError, Inline, load_config, load_text
 
 EXAMPLES = Path(__file__).parent / "config_examples"
 NOTHING_INLINE = Inline(environ={})
@@ -256,3 +256,12 @@ def test_HK1_a_broken_inline_value_names_its_source(tmp_path, inline, expected):
     with pytest.raises(ConfigError) as caught:
         load_config(tmp_path / "config.jsonc", inline)
     assert str(caught.value).startswith(expected)
+
+
+def test_HK1_thousands_of_problems_are_told_in_both_languages():
+    rules = ",".join('{"domain": "bash", "pattern": "", "decision": "ask"}' for _ in range(3000))
+    text = '{"agents": {"runtime": {"permission": {"rules": [' + rules + "]}}}}"
+    with pytest.raises(ConfigError) as caught:
+        load_text(Path("config.jsonc"), text, Inline(environ={}))
+    assert len(str(caught.value).splitlines()) == 3000
+    assert caught.value.message.text("zh").count("应有模式") == 3000

@@ -6,7 +6,7 @@ parameters; the text is rendered at the last moment, so the page, the terminal a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -90,12 +90,3 @@ class TellableError(Exception):
 def message_of(error: BaseException) -> Message:
     """What an error says; another program's words stay as they are."""
     return error.message if isinstance(error, TellableError) else plain(str(error))
-
-
-_ROW = Phrase("list.row", "{first}, {rest}", "{first}、{rest}")
-
-
-def in_row(messages: Iterable[Message]) -> Message:
-    """Several messages as one, as a list inside a sentence."""
-    first, *rest = messages
-    return _ROW(first=first, rest=in_row(rest)) if rest else first

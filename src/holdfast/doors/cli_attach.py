@@ -121,7 +121,6 @@ def _spec(context: Context, scope: Scope) -> Spec:
             raise
         vault = Path.cwd()
     settings = context.config.settings.runtime
-    chinese = os.environ.get("LANG", "").lower().startswith("zh") if settings.language == "auto" else False
     return Spec(
         home=context.home,
         scope=scope,
@@ -131,7 +130,7 @@ def _spec(context: Context, scope: Scope) -> Spec:
         port=port_of(context.home),
         token=token_of(context.home),
         environ=dict(os.environ),
-        language="zh" if chinese or settings.language == "zh" else "en",
+        language=context.language,
         names_home=find_home(environ={"HOME": str(Path.home())}).root != context.home.root,
     )
 

@@ -10,7 +10,6 @@ import click
 from holdfast.doors.context import Context, pass_context
 
 if TYPE_CHECKING:
-    from holdfast.core.messages import Language
     from holdfast.doors.chat_wanted import Wanted
 
 
@@ -40,7 +39,7 @@ def chat(context: Context, thread: str, resume: bool, model: str, agent: str, pr
     else:
         from holdfast.doors.chat_script import chat_from_lines
 
-        code = chat_from_lines(_wanted(context, wanted, interactive=False), sys.stdin, language(context))
+        code = chat_from_lines(_wanted(context, wanted, interactive=False), sys.stdin, context.language)
     if code:
         raise click.exceptions.Exit(code)
 
@@ -54,7 +53,7 @@ def _at_terminal(context: Context, wanted: dict[str, Any]) -> int:
     from holdfast.doors.chat_rich import RichView
     from holdfast.doors.chat_status import Status
 
-    spoken = language(context)
+    spoken = context.language
     vault = context.vault()
     model = wanted["model"] or context.config.settings.runtime.model or "offline"
     context.home.create()
@@ -116,7 +115,7 @@ def run(
     if yes_safe:
         wanted = replace(wanted, interactive=True)
     script = Script(text.strip(), as_json=as_json, yes_safe=yes_safe, park=park and asked, ask=asked and not park)
-    code = run_script(wanted, script, language(context))
+    code = run_script(wanted, script, context.language)
     if code:
         raise click.exceptions.Exit(code)
 
@@ -128,19 +127,9 @@ def tour(context: Context, fast: bool) -> None:
     """See what Holdfast does, in three minutes, in a throw-away directory and with the offline model."""
     from holdfast.doors.chat_tour import run_tour
 
-    code = run_tour(language(context), fast=fast)
+    code = run_tour(context.language, fast=fast)
     if code:
         raise click.exceptions.Exit(code)
-
-
-def language(context: Context) -> Language:
-    """The configured language, else the environment's."""
-    import os
-
-    chosen = context.config.settings.runtime.language
-    if chosen != "auto":
-        return chosen
-    return "zh" if os.environ.get("LANG", "").lower().startswith("zh") else "en"
 
 
 def _choose_profile(context: Context, profile: str | None) -> None:

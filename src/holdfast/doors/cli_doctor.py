@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -27,7 +26,10 @@ CHECK_MODULES = (
     "holdfast.hosts.doctor",
     "holdfast.doors.doctor_daemon",
 )
-MARKS = {"ok": "ok     ", "warning": "warning", "problem": "PROBLEM"}
+MARKS = {
+    "en": {"ok": "ok     ", "warning": "warning", "problem": "PROBLEM"},
+    "zh": {"ok": "正常   ", "warning": "警告   ", "problem": "问题   "},
+}
 
 
 @click.command()
@@ -46,7 +48,7 @@ def doctor(context: Context, names: tuple[str, ...], as_json: bool) -> None:
     findings = list(examine([check for check in checks if not names or check.name in names], patient_of(context)))
     bad = [finding for finding in findings if finding.level == "problem"]
     data = {"healthy": not bad, "findings": [finding.to_dict() for finding in findings]}
-    emit(data, _lines(findings, language_of(context)), as_json)
+    emit(data, _lines(findings, context.language), as_json)
     if bad:
         raise click.exceptions.Exit(EXIT_PROBLEM)
 
@@ -89,21 +91,8 @@ def examine(checks: list[Check], patient: Patient) -> Iterator[Health]:
             yield Health(check.name, "problem", said, REPORT())
 
 
-def language_of(context: Context) -> Language:
-    """As the configuration says, else as the environment does: a broken one is no reason to say nothing."""
-    from holdfast.core.messages import LANGUAGES
-    from holdfast.store.config_file import ConfigError
-
-    try:
-        chosen = context.config.settings.runtime.language
-    except ConfigError:
-        chosen = "auto"
-    spoken = "zh" if os.environ.get("LANG", "").lower().startswith("zh") else "en"
-    return next(language for language in LANGUAGES if language == (spoken if chosen == "auto" else chosen))
-
-
 def _lines(findings: list[Health], language: Language) -> Iterator[str]:
     for finding in findings:
-        yield f"{MARKS[finding.level]}  {finding.check}: {visible(finding.what.text(language))}"
+        yield f"{MARKS[language][finding.level]}  {finding.check}: {visible(finding.what.text(language))}"
         if finding.fix:
             yield f"         -> {finding.fix.text(language)}"

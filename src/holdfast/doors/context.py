@@ -11,6 +11,7 @@ import click
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from holdfast.core.messages import Language
     from holdfast.store.config_file import Inline, LoadedConfig
     from holdfast.store.home import Home
     from holdfast.store.interface import Store
@@ -49,6 +50,21 @@ class Context:
 
             self._config = load_config(self.home.config, self.inline)
         return self._config
+
+    @property
+    def language(self) -> Language:
+        """The configured one, else the environment's: a broken configuration is no reason to be silent."""
+        import os
+
+        from holdfast.store.config_problems import ConfigError
+
+        try:
+            chosen = self.config.settings.runtime.language
+        except ConfigError:
+            chosen = "auto"
+        if chosen != "auto":
+            return chosen
+        return "zh" if os.environ.get("LANG", "").lower().startswith("zh") else "en"
 
     def vault(self) -> Path:
         """Raises `VaultError` in places that cannot be one."""

@@ -30,7 +30,6 @@ class ConfigProblem:
 
 _AT = Phrase("config.at", "{place}: {what}", "{place}：{what}")
 _AT_KEY = Phrase("config.at_key", "{place}: {key}: {what}", "{place}：{key}：{what}")
-_ALSO = Phrase("config.also", "{first}\n{rest}", "{first}\n{rest}")
 
 
 class ConfigError(TellableError):
@@ -42,5 +41,6 @@ class ConfigError(TellableError):
 
 
 def _all(problems: Sequence[ConfigProblem]) -> Message:
-    first, *rest = problems
-    return _ALSO(first=first.told(), rest=_all(rest)) if rest else first.told()
+    """All in one level: a file may have thousands."""
+    lines = "\n".join(f"{{p{number}}}" for number in range(len(problems)))
+    return Phrase("config.problems", lines, lines)(**{f"p{n}": problem.told() for n, problem in enumerate(problems)})
