@@ -126,7 +126,7 @@ class Watched:
     def decisions(self) -> list[tuple[str, str]]:
         return [(entry["tool"], entry["decision"]) for entry in self.audit() if "tool" in entry]
 
-    def wait_for(self, condition: Any, seconds: float = 10.0) -> bool:
+    def wait_for(self, condition: Any, seconds: float = 60.0) -> bool:
         """What is done after a hook was answered takes a moment."""
         end = time.monotonic() + seconds
         while not condition():

@@ -28,7 +28,8 @@ from typing import IO, Any, ClassVar, Self
 
 from e2e.installed_clis import CLEAN_PATH, CLIS, find_node
 
-DEADLINE_SECONDS = 90.0
+DEADLINE_SECONDS = 200.0
+"""A start on a machine that is busy with the other tests; a run alone takes seconds."""
 PLAIN_ENVIRONMENT = {"PATH": CLEAN_PATH, "LANG": "C.UTF-8", "TERM": "dumb"}
 
 

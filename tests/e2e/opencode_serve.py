@@ -17,8 +17,8 @@ import httpx
 
 from e2e.cli_hosts import OpenCode, RunningCli
 
-START_SECONDS = 60.0
-ANSWER_SECONDS = 60.0
+START_SECONDS = 120.0
+ANSWER_SECONDS = 120.0
 LIFE_SECONDS = 280.0
 
 
@@ -78,7 +78,7 @@ class OpenCodeServe:
         assert isinstance(found, list)
         return found
 
-    def next_permission(self, *answered: str, seconds: float = 20.0) -> dict[str, Any]:
+    def next_permission(self, *answered: str, seconds: float = 60.0) -> dict[str, Any]:
         """Waits for a question to a person, other than those already answered."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
