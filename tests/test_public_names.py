@@ -39,7 +39,7 @@ def test_the_three_lists_of_public_names_agree():
 
 def test_an_unknown_name_is_an_attribute_error_that_names_it():
     with pytest.raises(AttributeError, match="no_such_name"):
-        holdfast.no_such_name  # noqa: B018
+        holdfast.no_such_name  # noqa: B018 (looking it up is the test)
 
 
 def test_importing_the_package_imports_nothing_but_its_version():

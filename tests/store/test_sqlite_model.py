@@ -169,7 +169,7 @@ class TwoStores(RuleBasedStateMachine):
         for name in SESSIONS:
             self.both(
                 lambda store: list(
-                    store.events(name, after=seq, before=before, limit=limit, kinds=kinds, newest_first=newest)  # noqa: B023
+                    store.events(name, after=seq, before=before, limit=limit, kinds=kinds, newest_first=newest)  # noqa: B023 (called at once)
                 )
             )
 
@@ -182,13 +182,13 @@ class TwoStores(RuleBasedStateMachine):
         self.both(lambda store: list(store.approvals()))
         self.both(lambda store: list(store.deletions()))
         for key in THREADS:
-            chain = self.both(lambda store: list(store.chain(key)))[1]  # noqa: B023
+            chain = self.both(lambda store: list(store.chain(key)))[1]  # noqa: B023 (called at once)
             assert sum(session.state != "sealed" for session in chain) <= 1
         for name in SESSIONS:
             for subagent in ("", "helper"):
                 where = SessionId(THREADS[0], name, subagent)
-                self.both(lambda store: store.state(where))  # noqa: B023
-                self.both(lambda store: store.remembered(where, "c1"))  # noqa: B023
+                self.both(lambda store: store.state(where))  # noqa: B023 (called at once)
+                self.both(lambda store: store.remembered(where, "c1"))  # noqa: B023 (called at once)
         ids = [[entry.get("eventId") for entry in store.audit()] for store in (self.real, self.model)]
         assert [i for i in ids[0] if not i.startswith("deleted-")] == [i for i in ids[1] if i is not None]
 

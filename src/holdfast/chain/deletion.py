@@ -86,7 +86,7 @@ class Deletion:
             if heir.id.session == gone.id.session or heir.title != gone.title:
                 continue
             title = self._first_words(heir)
-            changed = change_session(self._store, heir.id, "a title", lambda _: {"title": title})  # noqa: B023
+            changed = change_session(self._store, heir.id, "a title", lambda _, title=title: {"title": title})
             if self._archive.archived(heir.id.session):
                 self._archive.write(changed)
 

@@ -126,7 +126,7 @@ def _index(control: Control, as_json: bool) -> None:
     indexed = 0
     try:
         while search.unindexed(1):
-            done = search.refresh(4.0, lambda count: line.show(f"indexing: {indexed + count} events"))  # noqa: B023
+            done = search.refresh(20.0, lambda count: line.show(f"indexing: {indexed + count} events"))  # noqa: B023 - called at once
             if done.busy:
                 return
             indexed += done.indexed

@@ -256,13 +256,14 @@ class ControlledModel(Model):
         scene = self._scene
         batch = scene.control.new_id()
         kept: list[Any] = []
-        for entry in output:
+        for given in output:
+            entry = given
             if isinstance(entry, ResponseFunctionToolCall):
                 known = entry.call_id in self.batch_of or not entry.call_id
                 if not known and not _RANDOM.search(entry.call_id):
                     known = await scene.judge.do(scene.control.store.remembered, scene.where, entry.call_id) is not None
                 if known:
-                    entry = entry.model_copy(update={"call_id": f"call_{scene.control.new_id()}"})  # noqa: PLW2901
+                    entry = entry.model_copy(update={"call_id": f"call_{scene.control.new_id()}"})
                 self.batch_of[entry.call_id] = batch
             kept.append(entry)
         return kept

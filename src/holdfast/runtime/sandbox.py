@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from holdfast.core.messages import Message, Phrase
+from holdfast.store.file_names import file_name
 
 _NONE_FOR = Phrase("sandbox.none_for", "there is none for {platform}", "{platform} 上没有沙箱")
 _BOTH = Phrase("sandbox.both", "{one}; {other}", "{one}；{other}")
@@ -113,15 +114,15 @@ class Found:
     def build(self, outside: Outside) -> Sandbox:
         """The sandbox itself; modules are loaded only when they are used."""
         if self.kind == "bubblewrap":
-            from holdfast.runtime.sandbox_bubblewrap import Bubblewrap  # noqa: PLC0415
+            from holdfast.runtime.sandbox_bubblewrap import Bubblewrap  # noqa: PLC0415 - one of three is used
 
             return Bubblewrap(self.program, outside, user_namespace=not self.reduced)
         if self.kind == "landlock":
-            from holdfast.runtime.sandbox_landlock import Landlock  # noqa: PLC0415
+            from holdfast.runtime.sandbox_landlock import Landlock  # noqa: PLC0415 - the same
 
             return Landlock(outside)
         if self.kind == "sandbox-exec":
-            from holdfast.runtime.sandbox_macos import SandboxExec  # noqa: PLC0415
+            from holdfast.runtime.sandbox_macos import SandboxExec  # noqa: PLC0415 - the same
 
             return SandboxExec(self.program, outside)
         return NoSandbox(self.why.text() if self.why else "")
@@ -140,12 +141,12 @@ def detect(*, again: bool = False) -> Found:
 
 def _detect() -> Found:
     if sys.platform == "darwin":
-        from holdfast.runtime import sandbox_macos  # noqa: PLC0415
+        from holdfast.runtime import sandbox_macos  # noqa: PLC0415 - of its system only
 
         return sandbox_macos.probe()
     if not sys.platform.startswith("linux"):
         return Found("none", why=_NONE_FOR(platform=sys.platform))
-    from holdfast.runtime import sandbox_bubblewrap, sandbox_landlock  # noqa: PLC0415
+    from holdfast.runtime import sandbox_bubblewrap, sandbox_landlock  # noqa: PLC0415 - of their system only
 
     found = sandbox_bubblewrap.probe()
     if found.kind != "none":
@@ -167,8 +168,6 @@ def sweep_temporary(folder: Path, days: float = 7.0) -> None:
 
 def session_outside(home: Path, session: str, *, hidden: Sequence[Path] = ()) -> Outside:
     """What lies around, for one session; its temporary folder is made."""
-    from holdfast.store.file_names import file_name  # noqa: PLC0415
-
     temp = home / "data" / "tmp" / file_name(session, longest=100)
     if not temp.is_dir():
         sweep_temporary(temp.parent)

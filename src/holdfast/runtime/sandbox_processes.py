@@ -55,7 +55,7 @@ _starter_lock = threading.Lock()
 
 
 def _the_starter() -> _Starter:
-    global _starter  # noqa: PLW0603
+    global _starter  # noqa: PLW0603 - one for a process, and a new one after a fork
     with _starter_lock:
         if _starter is None or _starter._pid != os.getpid():
             _starter = _Starter()

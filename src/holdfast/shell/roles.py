@@ -65,7 +65,7 @@ class Roles(Engine):
         positionals = call.arguments.positionals
         first = roles[0]
         if first in ("copy", "move", "link"):
-            from holdfast.shell.handlers.files import transfer  # noqa: PLC0415
+            from holdfast.shell.handlers.files import transfer  # noqa: PLC0415 - handlers need the roles
 
             transfer(cast("Caller", self), call, first)
             return None
@@ -168,7 +168,7 @@ class Roles(Engine):
                 if "/" in value.text or value.text.endswith(".nse"):
                     self.run_script(value, scope, call.stdin, context, by, [], "lua")
             case "sql":
-                from holdfast.shell.handlers.sql import read_sql  # noqa: PLC0415
+                from holdfast.shell.handlers.sql import read_sql  # noqa: PLC0415 - handlers need the roles
 
                 read_sql(cast("Caller", self), value, call)
             case "image":

@@ -20,7 +20,7 @@ _parser: list[Any] = []
 def _tree_sitter() -> Any:
     if not _parser:
         import tree_sitter  # noqa: PLC0415 - 15 ms of import that most processes never need
-        import tree_sitter_bash  # noqa: PLC0415
+        import tree_sitter_bash  # noqa: PLC0415 - the same
 
         _parser.append(tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language())))
     return _parser[0]

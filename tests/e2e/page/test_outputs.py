@@ -107,7 +107,11 @@ def test_TR6_while_it_loads_it_says_so(window, hosts):
     where, call, _ = spilled(hosts, numbered(3_000, set()))
     one = window()
     held = []
-    one.page.route(re.compile(rf"/api/outputs/[^/]+/{call}$"), lambda route: held.append(route))  # noqa: PLW0108
+
+    def hold(route):
+        held.append(route)
+
+    one.page.route(re.compile(rf"/api/outputs/[^/]+/{call}$"), hold)
     dialog = open_viewer(one, where)
     expect(dialog.locator('[data-output="loading"]')).to_contain_text("Loading the output")
     one.axe()

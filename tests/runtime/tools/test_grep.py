@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from operator import attrgetter
 
 import pytest
 
@@ -135,8 +136,8 @@ def test_both_ways_of_searching_agree(tmp_path):
     ):
         ours = grep_by_us.search(place, query, 10_000)
         theirs = grep_by_ripgrep.search(RIPGREP, place, query, 10_000)
-        key = lambda line: (line.path, line.number)  # noqa: E731
-        assert sorted(ours.lines, key=key) == sorted(theirs.lines, key=key)
+        by_place = attrgetter("path", "number")
+        assert sorted(ours.lines, key=by_place) == sorted(theirs.lines, key=by_place)
         assert ours.lines
 
 

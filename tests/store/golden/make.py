@@ -8,9 +8,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from golden_content import fill  # noqa: E402
+from golden_content import fill  # noqa: E402 (found by the path above)
 
-from holdfast.store.migrations import MIGRATIONS  # noqa: E402
+from holdfast.store.migrations import MIGRATIONS  # noqa: E402 (found by the path above)
 
 
 def main() -> int:

@@ -31,7 +31,7 @@ def client_of(context: ToolContext) -> WebClient:
 
 
 async def run(context: ToolContext, given: Mapping[str, Any]) -> ToolOutput:
-    from holdfast.runtime.tools.web_client import FetchFailed  # noqa: PLC0415
+    from holdfast.runtime.tools.web_client import FetchFailed  # noqa: PLC0415 - most runs fetch nothing
 
     url = text_of(given, "url").strip()
     form = choice_of(given, "format", ("markdown", "raw"))

@@ -49,7 +49,7 @@ class Hit:
 
 
 async def run(context: ToolContext, given: Mapping[str, Any]) -> ToolOutput:
-    from holdfast.runtime.tools.web_client import FetchFailed  # noqa: PLC0415
+    from holdfast.runtime.tools.web_client import FetchFailed  # noqa: PLC0415 - most runs search nothing
 
     query = " ".join(text_of(given, "query").split())
     limit = number_of(given, "limit", 8, least=1, most=20)
@@ -140,7 +140,7 @@ def _hits(body: bytes, request: Request, limit: int) -> list[Hit]:
 
 
 def _plain(value: object) -> str:
-    from holdfast.runtime.tools.html_text import to_markdown  # noqa: PLC0415
+    from holdfast.runtime.tools.html_text import to_markdown  # noqa: PLC0415 - the same
 
     text = str(value or "")
     return " ".join((to_markdown(text)[1] if "<" in text else text).split())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.shell import paths
 from holdfast.shell.expand import Field, Output
 from holdfast.shell.lazy import Lazy
+from holdfast.shell.options import split_arguments
 from holdfast.shell.record import Record
 
 if TYPE_CHECKING:
@@ -156,8 +157,6 @@ def trap(walker: Caller, call: Call) -> Output:
 def read(walker: Caller, call: Call) -> Output:
     """`read`, `mapfile`: variables take what comes in, which is known when the input is."""
     walker.note(call)
-    from holdfast.shell.options import split_arguments  # noqa: PLC0415
-
     takes = dict.fromkeys(("-d", "-i", "-n", "-N", "-p", "-t", "-u", "-a", "-C", "-c", "-O", "-s"), "val")
     if call.name == "read":
         takes.pop("-s")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from holdfast.shell.expand import FROM_DECODER, FROM_NETWORK, Field, Output, Scope
 from holdfast.shell.handlers.lexical import read_lexically
 from holdfast.shell.handlers.python_code import read_python
+from holdfast.shell.handlers.sql import destroying
 from holdfast.shell.lazy import Lazy
 from holdfast.shell.reading import SimpleCommand
 from holdfast.shell.record import Context
@@ -90,11 +91,9 @@ class CodeSink:
         self.record.finding("dangerous", "escalates", how=how)
 
     def sql(self, statement: str) -> None:
-        from holdfast.shell.handlers.sql import _DESTROYS, _UNBOUNDED  # noqa: PLC0415
-
-        found = _DESTROYS.search(statement) or _UNBOUNDED.search(statement)
-        if found is not None:
-            self.record.finding("dangerous", "sql_destroys", statement=found[0])
+        found = destroying(statement)
+        if found:
+            self.record.finding("dangerous", "sql_destroys", statement=found)
 
     def unknown(self, why: str) -> None:
         self.record.cannot_know(why)

@@ -9,6 +9,7 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
+from holdfast.shell import paths
 from holdfast.shell.environment import SECRET_VARIABLE
 from holdfast.shell.expand import FROM_DECODER, FROM_FILE, FROM_SECRET, MAX_FIELD_LENGTH, Field, Output
 from holdfast.shell.lazy import Lazy
@@ -113,8 +114,6 @@ def cat(walker: Caller, call: Call) -> Output:
             taint |= (
                 walker.record.reads(value, call.scope, call.context, call.command, whole=True) | value.taint | FROM_FILE
             )
-            from holdfast.shell import paths  # noqa: PLC0415
-
             path = paths.absolute(value.text, call.scope.cwd, call.scope.home)
             taint |= call.scope.origins.get(path, 0)
             content = call.scope.files.get(path)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.shell import paths
 from holdfast.shell.expand import FROM_NETWORK, Field, Output
+from holdfast.shell.handlers.sql import read_sql
 from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import acts, split_arguments
 from holdfast.shell.statements import destructive_statement
@@ -47,8 +48,6 @@ _REDIS_DESTROYS = Lazy(
 
 def sql_client(walker: Caller, call: Call) -> Output | None:  # noqa: PLR0915 - one place a source of statements
     """Statements come by option, by argument, by file or on standard input."""
-    from holdfast.shell.handlers.sql import read_sql  # noqa: PLC0415
-
     spec = call.spec
     arguments = call.arguments = split_arguments(call.fields, spec["opts"], spec.get("style", ""))
     walker.note(call)

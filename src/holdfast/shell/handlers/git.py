@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from holdfast.shell import paths
 from holdfast.shell.expand import Field, Output
 from holdfast.shell.lazy import Lazy
 from holdfast.shell.options import split_arguments
@@ -52,8 +53,6 @@ def git(walker: Caller, call: Call) -> Output | None:
         walker.record.finding("dangerous", "escape", program="git")
     positionals = arguments.positionals
     if directory is not None:
-        from holdfast.shell import paths  # noqa: PLC0415
-
         call.scope = call.scope.copy()
         call.scope.cwd = paths.absolute(directory.text, call.scope.cwd, call.scope.home)
     if not positionals:

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from holdfast.shell.handlers import python_names as names
+from holdfast.shell.handlers.lexical import read_lexically
 from holdfast.shell.handlers.python_constants import PythonConstants
 from holdfast.shell.lazy import Lazy
 
@@ -27,8 +28,6 @@ def read_python(code: str, sink: CodeSink, dynamic: bool) -> None:
         if modern != code:  # Python 2 wrote print without parentheses
             read_python(modern, sink, dynamic)
             return
-        from holdfast.shell.handlers.lexical import read_lexically  # noqa: PLC0415
-
         sink.unknown("the Python program is not understood")
         read_lexically("python", code, sink, dynamic)
         return

@@ -67,6 +67,12 @@ _PLAIN_FUNCTIONS = frozenset(
 )
 
 
+def destroying(statement: str) -> str:
+    """The words by which a statement destroys; empty when it does not."""
+    found = _DESTROYS.search(statement) or _UNBOUNDED.search(statement)
+    return found[0] if found else ""
+
+
 def read_sql(walker: Caller, statement: Field, call: Call) -> None:
     if len(statement.text) > MAX_STATEMENT:
         walker.record.cannot_know("the statement is longer than is followed")
