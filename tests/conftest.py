@@ -1,5 +1,6 @@
 """What every test shares: the skip policy of CI, a home of its own, and patience on a busy machine."""
 
+import gc
 import os
 import tempfile
 
@@ -17,6 +18,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("holdfast")
+
+
+def pytest_collection_finish():
+    """What was imported and collected stays to the end: the garbage collector need not walk it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

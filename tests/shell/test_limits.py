@@ -167,6 +167,7 @@ def fuzz(count: int, seed: int) -> None:
             assert not [e for e in reading.effects if e.kind in ("writes", "deletes", "changes_permissions")], text
 
 
+@pytest.mark.slow
 def test_PE5_mutated_commands() -> None:
     fuzz(4000, seed=1)
 

@@ -154,6 +154,7 @@ def test_SC6_a_run_is_found_from_any_border_to_any_other(names, joint, before):
             assert finds(run[pieces[low].start() : pieces[high].end()], f"{before}{run}() done")
 
 
+@pytest.mark.slow
 def test_SC6_a_full_memory_of_words_loses_nothing():
     """Threads share one, and it begins anew when it is full, perhaps in the middle of a text."""
     letters = "bcdfghjklmnpqrst"

@@ -32,6 +32,7 @@ _PLAIN = {
 _SIMPLE_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _WORDS = {"true": True, "false": False, "null": None}
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_HALF_LETTER = re.compile("[\ud800-\udfff]")
 
 
 _EXPECTED = Phrase("json5.expected", "expected {wanted}, found {found}", "应为{wanted}，实际为{found}")
@@ -290,7 +291,7 @@ class _Parser:
             parts.append(part)
         self.at = at + 1
         value = "".join(parts)
-        if any("\ud800" <= letter <= "\udfff" for letter in value):
+        if not value.isascii() and _HALF_LETTER.search(value):
             try:
                 value = value.encode("utf-16", "surrogatepass").decode("utf-16")
             except UnicodeDecodeError:
