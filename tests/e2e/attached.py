@@ -20,6 +20,7 @@ from holdfast.control import Control
 from holdfast.doors import daemon_process
 from holdfast.hosts.attach.service import attach, detach
 from holdfast.hosts.attach.spec import Spec
+from holdfast.hosts.reconcile import Reconciled, reconcile
 from holdfast.hosts.registry import open_control
 from holdfast.store.home import Home
 from holdfast.testing import Script
@@ -125,6 +126,13 @@ class Watched:
 
     def decisions(self) -> list[tuple[str, str]]:
         return [(entry["tool"], entry["decision"]) for entry in self.audit() if "tool" in entry]
+
+    def reconciled(self) -> Reconciled:
+        """The only session of this host, compared with what the host itself has written down."""
+        (name,) = self.sessions()
+        session = self.control.store.session(name)
+        assert session is not None
+        return reconcile(self.control.store, session, data_home=self.host.home / ".local" / "share")
 
     def wait_for(self, condition: Any, seconds: float = 60.0) -> bool:
         """What is done after a hook was answered takes a moment."""

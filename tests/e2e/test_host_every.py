@@ -60,6 +60,9 @@ def test_HO6_one_session_with_everything_that_can_happen_to_a_call(attached, nam
     assert kit.it.events("assistant_replied")[-1].text.strip() == "all done"
     assert len({record.invocation for record in kit.it.events("tool_calling", "tool_called")}) == 1
     assert "REMEMBER THIS" in kit.requests[0].transcript.replace("&lt;", "<"), "the memory bank is in the first request"
+    told = kit.it.reconciled()
+    assert (told.problem, told.missed) == ("", ()), "the host's own transcript knows of no call that we do not"
+    assert told.compared >= 4
 
 
 @hosts()
