@@ -83,12 +83,14 @@ class Deletion:
     def _take_back_title(self, gone: Session) -> None:
         """A thread is known by the words it began with; later sessions that bear them get a title of their own."""
         for heir in self._store.chain(gone.id.key) if gone.title else ():
-            if heir.id.session == gone.id.session or heir.title != gone.title:
-                continue
-            title = self._first_words(heir)
-            changed = change_session(self._store, heir.id, "a title", lambda _, title=title: {"title": title})
-            if self._archive.archived(heir.id.session):
-                self._archive.write(changed)
+            if heir.id.session != gone.id.session and heir.title == gone.title:
+                self._title_anew(heir)
+
+    def _title_anew(self, session: Session) -> None:
+        title = self._first_words(session)
+        changed = change_session(self._store, session.id, "a title", lambda _: {"title": title})
+        if self._archive.archived(session.id.session):
+            self._archive.write(changed)
 
     def _first_words(self, session: Session) -> str:
         for record in all_events(self._store, session.id.session):
