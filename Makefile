@@ -58,8 +58,8 @@ bench: $(VENV)/.bench ## the benchmarks, side by side with the rivals
 web: system web/node_modules/.installed ## check the page's source and build it into the package
 	@cd web && PATH="$(CURDIR)/.tools/bin:$$PATH" && npm run --silent check && npm test --silent && npm run --silent build
 
-screenshots: system $(VENV)/.dev web/node_modules/.installed ## renew the pictures of the page in docs/images/page
-	HOLDFAST_SCREENSHOTS=1 PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest --basetemp=/tmp/holdfast-demo tests/e2e/page $(ARGS)
+screenshots: system $(VENV)/.dev web/node_modules/.installed ## renew the pictures of the page in the documents
+	HOLDFAST_SCREENSHOTS=1 PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest --basetemp=/tmp/holdfast-demo tests/e2e/page/test_gallery.py $(ARGS)
 
 lock: $(VENV)/.bootstrap ## renew requirements/*.txt (ARGS=--upgrade moves the pins)
 	tools/lock.sh $(ARGS)

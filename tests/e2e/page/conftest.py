@@ -1,6 +1,6 @@
 """The page in a real Chromium against a real server. Tests make their own threads, so that all can share one server.
 
-`make screenshots` sets HOLDFAST_SCREENSHOTS: only then are the pictures of docs/images/page written.
+`make screenshots` sets HOLDFAST_SCREENSHOTS: only then does test_gallery.py write the pictures of docs/images/page.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def own_server(tmp_path):
     """Starts a server of the test's own, for tests that stop it or change its configuration."""
     made: list[Served] = []
 
-    def start(*options: str, config: str = "") -> Served:
-        server = Served(tmp_path / f"own-{len(made)}", *options)
+    def start(*options: str, config: str = "", **environment: str) -> Served:
+        server = Served(tmp_path / f"own-{len(made)}", *options, **environment)
         made.append(server)
         if config:
             (server.home / "config.jsonc").write_text(config, encoding="utf-8")
@@ -79,7 +79,9 @@ def browser():
     expect.set_options(timeout=SECONDS)  # a machine may be busy; what never comes fails all the same
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        # Every name leads here: nothing may be fetched from elsewhere, and a test can give the server another name.
+        names = "--host-resolver-rules=MAP * 127.0.0.1, EXCLUDE localhost"
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu", names])
         yield started
         started.close()
 

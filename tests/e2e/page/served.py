@@ -38,11 +38,14 @@ HOST_WAITS = 3600.0
 class Served:
     """`link()` is a fresh one-time link; `stop()` and `start()` take the server down and up at the same port."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
-        self.home, self.vault = folder / "home", folder / "project"
-        self.home.mkdir(parents=True)
+    def __init__(
+        self, folder: Path, *options: str, home: str = "home", vault: str = "project", **environment: str
+    ) -> None:
+        self.home, self.vault = folder / home, folder / vault
+        self.home.mkdir(parents=True, mode=0o700)
         self.vault.mkdir()
         self.options = options
+        self.environment = environment
         self.process: subprocess.Popen[str] | None = None
         self.port = 0
         self.url = ""
@@ -54,7 +57,7 @@ class Served:
             command += ["--port", str(self.port)]
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith(("HOLDFAST_", "OPENAI_"))
-        }
+        } | self.environment
         with (self.home / "serve.log").open("a") as log:
             self.process = subprocess.Popen(
                 command, cwd=self.vault, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
@@ -63,7 +66,7 @@ class Served:
         facts = json.loads(self._first_line())
         self.port, self.url = facts["port"], facts["url"]
         if self._client is None:
-            self._client = httpx.Client(base_url=self.url, timeout=60)
+            self._client = httpx.Client(base_url=self.url, timeout=60, verify=False)  # a certificate is the test's own
             self._enter(facts["link"])
         return self
 
@@ -102,9 +105,12 @@ class Served:
     # the API, as the test itself uses it
 
     def _enter(self, link: str) -> None:
-        answer = self._ask("POST", "/api/enter", {"code": link.split("#enter=")[1], "name": "test"})
         assert self._client is not None
+        answer = self._ask("POST", "/api/enter", {"code": link.split("#enter=")[1], "name": "test"})
         self._client.headers["x-holdfast"] = answer["key"]
+        # Loopback is as good as TLS to a browser: a cookie that a proxy makes "Secure" is sent there too.
+        self._client.headers["cookie"] = "; ".join(f"{one.name}={one.value}" for one in self._client.cookies.jar)
+        self._client.cookies.clear()
 
     def _ask(self, method: str, path: str, body=None, **query):
         assert self._client is not None

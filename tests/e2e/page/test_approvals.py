@@ -65,7 +65,6 @@ def test_UI2_the_card_says_what_why_which_rule_and_who(window, waiting, phone, l
         if phone and button.is_visible():
             assert button.bounding_box()["height"] >= 44, button.inner_text()
     one.axe()
-    one.screenshot(f"inbox-{'phone' if phone else 'desktop'}-{language}-{theme}")
 
 
 def test_UI2_once_decided_here_and_elsewhere_while_another_device_watches(window, served, waiting):
@@ -75,7 +74,6 @@ def test_UI2_once_decided_here_and_elsewhere_while_another_device_watches(window
     desktop.open(f"chat/{thread}")
     status(desktop, approval, "pending")
     desktop.axe()
-    desktop.screenshot("chat-approval-desktop-en-light")
     phone.open(f"inbox/{approval}")
     card(phone, approval).get_by_role("button", name="Allow once").click()
     expect(card(phone, approval)).to_contain_text("You allowed it once.")
@@ -140,7 +138,6 @@ def test_UI2_always_shows_the_exact_rule_lets_it_be_edited_and_refuses_nonsense(
     proposed = field.input_value()
     assert "npm run build" in proposed
     one.axe()
-    one.screenshot("always-desktop-en-light")
     field.fill("   ")
     card(one, approval).get_by_role("button", name="Write the rule and allow").click()
     expect(card(one, approval).get_by_role("alert")).to_be_visible()
@@ -228,10 +225,8 @@ def test_UI2_a_change_of_a_file_is_shown_as_a_diff_beside_or_below_each_other(wi
     expect(shown.locator("tr.add")).to_have_count(2)
     desktop.axe()
     shown.get_by_text("Side by side", exact=True).click()
-    desktop.screenshot("diff-desktop-en-light")
     phone.open(f"inbox/{asked.id}")
     expect(card(phone, asked.id).locator("tr.remove")).to_have_count(2)
     phone.axe()
-    phone.screenshot("diff-phone-en-light")
     card(phone, asked.id).get_by_role("button", name="Allow once").click()
     status(desktop, asked.id, "answered")

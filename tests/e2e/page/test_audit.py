@@ -20,7 +20,6 @@ def test_UI1_audit_facets_histogram_and_search(window, told):
     for facet in ("Decision", "Kind of access", "Tool", "Agent", "Host", "Decided by"):
         expect(page.get_by_role("group", name=facet, exact=True)).to_be_visible()
     one.axe()
-    one.screenshot("audit-desktop-en-light")
     page.get_by_role("group", name="Decision", exact=True).get_by_label("Deny").check()
     expect(rows).to_have_count(1)
     expect(rows.first).to_contain_text("shell:rm -rf /")
@@ -65,7 +64,6 @@ def test_UI1_the_drawer_tells_every_finding_and_replays(window, told):
     expect(drawer.get_by_role("listitem").filter(has_text="Hard limits").first).to_be_visible()
     expect(drawer).to_contain_text("this limit holds in every mode")
     one.axe()
-    one.screenshot("audit-why-desktop-en-dark")
     drawer.get_by_role("button", name="Replay against today's rules").click()
     expect(drawer.get_by_text("Today's rules decide the same")).to_be_visible()
     drawer.get_by_text("Entry as it is on record").click()
@@ -77,6 +75,27 @@ def test_UI1_the_drawer_tells_every_finding_and_replays(window, told):
     expect(drawer.get_by_text("holdfast rules add allow bash", exact=False).first).to_be_visible()
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
+
+
+def test_UI1_the_drawer_tells_what_a_person_answered(window, hosts):
+    where = hosts.begin("claude-code")
+    hosts.say(where, "install the helper")
+    asked = hosts.ask(where, "bash", command="pip install answered-helper")
+    hosts.control.approvals.answer(asked.id, "deny", by="ann", message="not on a Friday")
+    one = window()
+    one.open("audit")
+    one.page.get_by_role("searchbox").fill("answered-helper")
+    rows = one.page.get_by_role("list", name="Decisions, newest first").get_by_role("listitem")
+    rows.filter(has_text="answered-helper").first.get_by_role("button").click()
+    sections = one.page.get_by_role("dialog", name="Why this was decided").locator("section")
+    expect(sections.first).to_contain_text("pip install answered-helper")
+    answered = sections.filter(has_text="Approval answered")
+    expect(answered).to_have_count(1)
+    expect(answered).to_contain_text("Deny")
+    expect(answered).to_contain_text("ann")
+    answered.get_by_text("Entry as it is on record").click()
+    expect(answered).to_contain_text("not on a Friday")
+    one.axe()
 
 
 def test_UI1_the_record_is_verified_and_exported(window, told, tmp_path):
@@ -111,7 +130,6 @@ def test_UI1_audit_on_a_phone_in_chinese(window, told):
     expect(rows.first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     one.axe()
-    one.screenshot("audit-phone-zh-light")
     page.get_by_role("button", name="筛选").click()
     sheet = page.get_by_role("dialog", name="筛选")
     sheet.get_by_label("拒绝").check()

@@ -29,7 +29,6 @@ def test_UI1_a_conversation_from_the_first_word(window, served, phone, language,
     english = language == "en"
     one.open("chat/new")
     one.axe()
-    one.screenshot(f"welcome-{'phone' if phone else 'desktop'}-{language}-{theme}")
     box = one.page.get_by_label("Message" if english else "消息", exact=True)
     box.fill("read app.py" if english else "读取 app.py")
     one.page.get_by_role("button", name="Send" if english else "发送", exact=True).click()
@@ -40,7 +39,6 @@ def test_UI1_a_conversation_from_the_first_word(window, served, phone, language,
     expect(tool(one, "done")).to_contain_text("print('hi')")
     expect(one.page.locator("[data-health]")).to_contain_text(re.compile(r"~?\d+%"))
     one.axe()
-    one.screenshot(f"chat-{'phone' if phone else 'desktop'}-{language}-{theme}")
     if phone:
         one.page.get_by_role("button", name="全部对话").click()
         expect(one.page.get_by_role("link", name=re.compile("app.py")).first).to_be_visible()
@@ -61,7 +59,6 @@ def test_UI1_live_output_stop_and_an_interrupted_call(window, served):
     expect(tool(one, "running")).to_contain_text("step 1", timeout=SECONDS)
     expect(stop).to_be_visible()
     one.axe()
-    one.screenshot("chat-running-desktop-en-light")
     stop.click()
     expect(tool(one, "interrupted")).to_have_count(1, timeout=SECONDS)
     expect(stop).to_have_count(0)
@@ -102,7 +99,6 @@ def test_UI1_what_is_written_while_it_works_is_queued_and_can_be_taken_back(wind
         message_box(one).press("Enter")
         expect(one.page.get_by_role("region", name="Waiting until the agent is done")).to_contain_text(text)
     one.axe()
-    one.screenshot("chat-queue-desktop-en-light")
     one.page.get_by_role("button", name="Remove from the queue: read queue-one.txt").click()
     expect(one.page.get_by_text("read queue-one.txt")).to_have_count(0, timeout=SECONDS)
     allow(one)
@@ -144,7 +140,6 @@ def test_UI1_files_are_mentioned_by_completion_and_brought_in(window, served, tm
     option = one.page.get_by_role("option", name="notes/mention-me.md")
     expect(option).to_be_visible()
     one.axe()
-    one.screenshot("chat-mention-desktop-en-light")
     message_box(one).press("Enter")
     expect(message_box(one)).to_have_value("read @notes/mention-me.md ")
     message_box(one).press("Escape")
@@ -165,6 +160,34 @@ def test_UI1_files_are_mentioned_by_completion_and_brought_in(window, served, tm
     expect(one.page.get_by_text("Drop files here")).to_have_count(0)
 
 
+def test_UI1_files_are_named_and_brought_in_before_the_first_message(window, served, tmp_path):
+    (served.vault / "before-the-first.md").write_text("read me", encoding="utf-8")
+    one = window()
+    one.open("chat/new")
+    message_box(one).press_sequentially("read @before-the")
+    expect(one.page.get_by_role("option", name="before-the-first.md")).to_be_visible()
+    message_box(one).press("Enter")
+    expect(message_box(one)).to_have_value("read @before-the-first.md ")
+    expect(one.page.get_by_role("button", name="Add files")).to_be_visible()
+    chosen = tmp_path / "chosen.txt"
+    chosen.write_text("chosen", encoding="utf-8")
+    one.page.locator('input[type="file"]').set_input_files(chosen)
+    expect(message_box(one)).to_have_value(re.compile(r"@\S*chosen\S*"))
+    give = "() => { const data = new DataTransfer(); data.items.add(new File(['dragged'], 'early.txt')); return data }"
+    given = one.page.evaluate_handle(give)
+    one.page.dispatch_event("body", "dragenter", {"dataTransfer": given})
+    expect(one.page.get_by_text("Drop files here")).to_be_visible()
+    one.page.dispatch_event("body", "drop", {"dataTransfer": given})
+    expect(message_box(one)).to_have_value(re.compile(r"@\S*early\S*"))
+    one.axe()
+    paths = re.findall(r"@(\S+)", message_box(one).input_value())
+    assert [(served.vault / path).read_text(encoding="utf-8") for path in paths] == ["read me", "chosen", "dragged"]
+    message_box(one).press("Enter")
+    expect(one.page).to_have_url(re.compile(r"#/chat/(?!new)\w+"))
+    expect(one.page.locator('[data-row="item"]').first).to_contain_text("before-the-first.md")
+    served.until_idle(one.page.url.rpartition("/")[2])
+
+
 @pytest.mark.parametrize(("phone", "language"), [(False, "en"), (True, "zh")])
 def test_MO1_full_access_is_confirmed_once_and_a_banner_stands(window, served, phone, language):
     one = window(phone=phone, language=language)
@@ -181,7 +204,6 @@ def test_MO1_full_access_is_confirmed_once_and_a_banner_stands(window, served, p
     confirm = one.page.get_by_role("dialog").get_by_role("button", name=re.compile("Switch to full|切换到完全"))
     expect(confirm).to_be_visible()
     one.axe()
-    one.screenshot(f"full-access-{'phone' if phone else 'desktop'}-{language}-light")
     one.page.get_by_role("button", name=re.compile("^Cancel$|^取消$")).click()
     assert served.get(f"/api/threads/{thread}")["mode"] == "agent"
     switch.click()
@@ -190,7 +212,6 @@ def test_MO1_full_access_is_confirmed_once_and_a_banner_stands(window, served, p
     banner = one.page.get_by_text(re.compile("Full access: nothing is asked|完全访问权限：本会话不再询问"))
     expect(banner).to_be_visible()
     one.axe()
-    one.screenshot(f"banner-{'phone' if phone else 'desktop'}-{language}-light")
     composer.fill("run `touch unasked.txt`" if english else "运行 `touch unasked.txt`")
     one.page.get_by_role("button", name="Send" if english else "发送", exact=True).click()
     expect(tool(one, "done")).to_have_count(1, timeout=SECONDS)
@@ -223,10 +244,8 @@ def test_SC2_context_health_and_compaction_with_before_and_after(window, hosts):
     for words in ("~92%", "warns at", "estimated", "measured", "Made smaller 1", "200,000", "20,000"):
         expect(sheet).to_contain_text(words)
     one.axe()
-    one.screenshot("health-desktop-en-light")
     phone = window(phone=True, language="zh", theme="dark")
     phone.open(f"chat/{where.key.thread}")
     expect(phone.page.locator("[data-compaction]")).to_contain_text("160k → 24k")
     phone.axe()
-    phone.screenshot("compaction-phone-zh-dark")
     expect(phone.page.get_by_text("此对话在 claude-code 中运行")).to_be_visible()

@@ -22,7 +22,6 @@ def test_MB6_a_proposal_is_read_written_undone_and_skipped(window, told):
     expect(page.get_by_role("heading", name="make the login test steady")).to_be_visible()
     expect(page.get_by_text("<script>").first).to_be_visible()
     one.axe()
-    one.screenshot("memory-desktop-en-light")
     page.get_by_role("link", name="memory-bank/MEMORY.md").click()
     sheet = page.get_by_role("dialog", name="memory-bank/MEMORY.md")
     expect(sheet).to_contain_text("the token is renewed twice")
@@ -55,7 +54,6 @@ def test_UI1_figures_by_day_and_by_session(window, told):
         expect(page.get_by_role("img", name=re.compile("Tokens|令牌"))).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
         one.axe()
-        one.screenshot(f"figures-{'phone' if phone else 'desktop'}-{language}-{theme}")
     page.get_by_role("group", name=re.compile(name)).get_by_role("button").last.click()
     expect(page.get_by_role("heading", level=1, name="审计")).to_be_visible()
     assert "since=" in page.url

@@ -1,5 +1,6 @@
 """Truncated output (TR6): says so, shows the path and totals, and opens in the page at any size."""
 
+import os
 import re
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.page.conftest import SECONDS, until
+from e2e.page.served import Hosts
 
 LONG = "needle " + "x" * 300
 
@@ -56,7 +58,6 @@ def test_TR6_truncated_output_opens_with_find_wrap_and_download(window, hosts):
     find.press("Enter")
     expect(dialog.get_by_text("2 of 2")).to_be_visible()
     expect(dialog.locator(".line.on .no")).to_have_text("22223")
-    one.screenshot("output-desktop-en-light")
     narrow = dialog.locator(".line.on").bounding_box()["height"]
     dialog.get_by_role("button", name="Wrap lines").click()
     dialog.get_by_role("button", name="Next match").click()
@@ -83,7 +84,6 @@ def test_TR6_on_a_phone_in_chinese_and_dark(window, hosts):
     expect(dialog.get_by_text("第 1 处，共 1 处")).to_be_visible()
     expect(dialog.locator(".line.on .no")).to_have_text("4001")
     one.axe()
-    one.screenshot("output-phone-zh-dark")
 
 
 def test_TR6_an_expired_and_an_unreadable_output_say_so(window, hosts):
@@ -118,6 +118,42 @@ def test_TR6_while_it_loads_it_says_so(window, hosts):
     until(one.page, lambda: held)
     held[0].continue_()
     expect(dialog.locator('[data-output="ok"]')).to_be_visible(timeout=SECONDS)
+
+
+def test_TR6_on_a_desktop_it_opens_in_the_systems_own_program(window, own_server, tmp_path):
+    """By a program that only notes what it was given; on a machine that says it has a screen."""
+    programs, noted = tmp_path / "bin", tmp_path / "opened"
+    programs.mkdir()
+    for name in ("xdg-open", "open"):
+        (programs / name).write_text(f'#!/bin/sh\nprintf %s "$1" > "{noted}"\n', encoding="utf-8")
+        (programs / name).chmod(0o755)
+    server = own_server(PATH=f"{programs}:{os.environ['PATH']}", DISPLAY=":0", SSH_CONNECTION="")
+    hosts = Hosts(server)
+    try:
+        where, _, path = spilled(hosts, numbered(3_000, {7}))
+    finally:
+        hosts.close()
+    one = window(server=server)
+    dialog = open_viewer(one, where)
+    dialog.get_by_role("button", name="Open in the system").click()
+    expect(one.page.get_by_text("Opened.")).to_be_visible()
+    assert noted.read_text(encoding="utf-8") == str(path)
+    one.axe()
+    # A program that fails says so, and the page shows it still.
+    (programs / "xdg-open").write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
+    (programs / "open").write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
+    dialog.get_by_role("button", name="Open in the system").click()
+    expect(one.page.locator(".toast.bad")).to_be_visible()
+    expect(dialog.locator('[data-output="ok"]')).to_be_visible()
+
+
+def test_TR6_a_machine_without_a_screen_offers_no_program(window, hosts):
+    where, _, _ = spilled(hosts, numbered(3_000, set()))
+    one = window()
+    dialog = open_viewer(one, where)
+    expect(dialog.locator('[data-output="ok"]')).to_be_visible(timeout=SECONDS)
+    expect(dialog.get_by_role("button", name="Download")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Open in the system")).to_have_count(0)
 
 
 @pytest.mark.full

@@ -54,7 +54,6 @@ def test_PE7_rules_are_added_removed_and_put_back(window, told):
     add(page, "deny", "bash", "regex:(")
     expect(page.get_by_role("alert")).to_contain_text("nothing was written")
     one.axe()
-    one.screenshot("rules-desktop-en-light")
     rows.nth(1).get_by_role("button", name=re.compile("Remove rule")).click()
     expect(rows).to_have_count(2)
     page.get_by_role("status").get_by_role("button", name="Undo").last.click()
@@ -78,7 +77,6 @@ def test_AU3_a_command_is_explained_and_edited_rules_are_simulated(window, told)
         expect(panel).to_contain_text(effect)
     expect(panel.get_by_text("decides", exact=True).first).to_be_visible()
     one.axe()
-    one.screenshot("rules-test-desktop-en-dark")
     panel.get_by_text("Full access").click()
     expect(panel.locator(".verdict")).to_contain_text("Allow")
     page.get_by_role("tabpanel").get_by_label("Kind of access").select_option("read")
@@ -102,10 +100,44 @@ def test_AU3_a_command_is_explained_and_edited_rules_are_simulated(window, told)
     expect(panel).to_contain_text("What would be different")
     expect(panel.get_by_role("link", name=re.compile("pip install flaky-helper"))).to_contain_text("Allow")
     one.axe()
-    one.screenshot("simulator-desktop-en-dark")
     page.get_by_role("button", name="Apply these changes").click()
     expect(page.get_by_text("Applied: 1 change written")).to_be_visible()
     assert "pip install" in str([r["pattern"] for r in told.get("/api/rules")["rules"] if r["own"]])
+
+
+def test_AU3_a_long_simulation_tells_how_far_it_is_and_can_be_cancelled(window, told):
+    """The server is quicker than a person can look; the browser is told of a longer record, and of its end."""
+    one = window(server=told)
+    page = one.page
+    asked, jobs = [], {"state": "running", "replayed": 1_200, "total": 4_000}
+
+    def answer(route) -> None:
+        asked.append(route.request.method)
+        real = route.fetch().json()
+        if route.request.method == "DELETE":
+            jobs["state"] = "cancelled"
+        route.fulfill(json={**real, **jobs, "result": None})
+
+    page.route(re.compile(r"/api/rules/simulate(/|$)"), answer)
+    one.open("rules/simulator")
+    page.get_by_label("Pattern").fill("pip install *")
+    page.get_by_role("button", name="Simulate").click()
+    panel = page.get_by_role("tabpanel")
+    bar = panel.get_by_role("progressbar")
+    expect(bar).to_have_attribute("value", "1200")
+    expect(bar).to_have_attribute("max", "4000")
+    expect(panel).to_contain_text("1,200 of 4,000 decisions judged again")
+    jobs["replayed"] = 3_999
+    expect(panel).to_contain_text("3,999 of 4,000 decisions judged again")
+    one.axe()
+    panel.get_by_role("button", name="Cancel").click()
+    expect(panel.get_by_text("Cancelled")).to_be_visible()
+    expect(bar).to_have_count(0)
+    assert asked[0] == "POST"
+    assert "GET" in asked
+    assert asked[-1] == "DELETE"
+    # And it can be tried again.
+    expect(page.get_by_role("button", name="Simulate")).to_be_enabled()
 
 
 def test_UI1_rules_on_a_phone_in_chinese(window, told):
@@ -120,4 +152,3 @@ def test_UI1_rules_on_a_phone_in_chinese(window, told):
             if button.is_visible():
                 assert button.bounding_box()["height"] >= 43.9, f"{place} {button.inner_text()}"
         one.axe()
-    one.screenshot("simulator-phone-zh-light")

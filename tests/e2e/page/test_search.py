@@ -25,7 +25,6 @@ def test_UI1_search_finds_filters_pages_and_jumps(window, told):
     expect(page.get_by_text("<script>").first).to_be_visible()
     assert page.locator("main script, main img").count() == 0
     one.axe()
-    one.screenshot("search-desktop-en-light")
 
     page.get_by_role("button", name="Filters").click()
     sheet = page.get_by_role("dialog", name="Filters")
@@ -69,7 +68,6 @@ def test_UI1_search_on_a_phone_in_chinese(window, told):
     expect(hit).to_contain_text("请求")
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     one.axe()
-    one.screenshot("search-phone-zh-dark")
     page.get_by_role("button", name="筛选").click()
     sheet = page.get_by_role("dialog", name="筛选")
     expect(sheet.get_by_label("类型")).to_be_visible()

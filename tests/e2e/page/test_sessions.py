@@ -63,7 +63,6 @@ def test_UI1_the_timeline_says_how_each_session_stands(window, told):
     expect(panel.get_by_role("cell", name="168,000 → 42,000")).to_be_visible()
     one.axe()
     page.get_by_role("region", name="Conversations").focus()
-    one.screenshot("sessions-desktop-en-light")
     assert scenes.first in page.url
 
 
@@ -78,7 +77,6 @@ def test_UI1_digest_transcript_and_raw_lead_to_every_event(window, told):
     expect(panel.get_by_text("<script>").first).to_be_visible()
     inert(one)
     one.axe()
-    one.screenshot("session-digest-desktop-en-dark")
     panel.get_by_role("link", name="Go to event 17").first.click()
     expect(page.get_by_role("tab", name="Transcript")).to_have_attribute("aria-selected", "true")
     expect(page.locator("article.target")).to_contain_text("Does it also happen with SSO?")
@@ -119,7 +117,6 @@ def test_UI1_sessions_fit_a_phone(window, told, language, theme):
             assert button.bounding_box()["height"] >= 43.9, button.inner_text()
     no_sideways(one)
     one.axe()
-    one.screenshot(f"session-phone-{language}-{theme}")
     for name in ("Digest", "Transcript", "Raw") if english else ("摘要", "记录", "原始"):
         page.get_by_role("tab", name=name).click()
         expect(page.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")

@@ -54,7 +54,6 @@ def test_HK5_the_default_prompt_hides_everything_and_custom_shows_it_one_by_one(
     assert said["text"] == "Answer like a pirate."
     assert said["params"] == {"temperature": 0.25, "topP": None, "maxTokens": None}
     one.axe()
-    one.screenshot("settings-prompt-desktop-en-light")
     region.get_by_role("button", name="Restore default").click()
     page.get_by_role("dialog").get_by_role("button", name="Restore default").click()
     expect(region.get_by_role("textbox")).to_have_count(0)
@@ -77,7 +76,6 @@ def test_SC9_the_two_sliders_of_a_family_know_each_other(window, told):
     assert float(warn.input_value()) < float(act.input_value()) == 0.5
     page.get_by_label("Strategy", exact=True).select_option("handoff")
     one.axe()
-    one.screenshot("settings-strategy-desktop-en-dark")
     saved(page)
     family = told.get("/api/strategies")["families"][0]
     assert (family["strategy"], family["action"]) == ("handoff", 0.5)
@@ -179,7 +177,6 @@ def test_UI1_settings_on_a_phone_in_chinese(window, told):
     sections = page.get_by_role("navigation", name="设置的各部分").get_by_role("link")
     expect(sections).to_have_count(9)
     one.axe()
-    one.screenshot("settings-phone-zh-dark")
     for number in range(9):
         sections.nth(number).click()
         back = page.get_by_role("link", name="全部设置", exact=True)

@@ -20,6 +20,7 @@ export default words({
     untitled: 'Untitled conversation',
     noSessions: 'No session yet',
     noSessionsNext: 'Start a conversation in Chat, or attach a host.',
+    session: 'session {n}',
     open: 'Open the session',
   },
   zh: {
@@ -41,6 +42,7 @@ export default words({
     untitled: '未命名对话',
     noSessions: '还没有会话',
     noSessionsNext: '在“对话”中开始，或接入一个宿主。',
+    session: '第 {n} 个会话',
     open: '打开会话',
   },
 })
