@@ -1,15 +1,21 @@
 """The model that writes minutes, asked over HTTP on loopback (SC7)."""
 
+import contextlib
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 
 from chain.scene import Scene
 from holdfast.chain.minutes_model import minutes_model
-from holdfast.testing import ChatCompletionsServer, Failure, ResponsesServer, Script
+from holdfast.testing import ChatCompletionsServer, Failure, ResponsesServer, Script, Turn
 
 
-def scene_for(tmp_path, url, api="chat"):
+def scene_for(tmp_path, url, api="chat", seconds=5):
     return Scene(
-        tmp_path, digest={"model": "cheap", "timeoutSeconds": 5}, models={"cheap": {"baseUrl": url, "api": api}}
+        tmp_path, digest={"model": "cheap", "timeoutSeconds": seconds}, models={"cheap": {"baseUrl": url, "api": api}}
     )
 
 
@@ -38,6 +44,53 @@ def test_SC7_an_endpoint_that_fails_leaves_the_rules(tmp_path):
     assert digest.minutes == ""
     assert "500" in digest.note
     assert digest.last_prompt == "fix it"
+
+
+class Dripping(BaseHTTPRequestHandler):
+    """Answers a little at a time, and comes to its end long after anybody should have waited."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        answer = json.dumps({"choices": [{"message": {"content": "late minutes"}}]}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(60 + len(answer)))
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            for _ in range(60):
+                self.wfile.write(b" ")
+                time.sleep(0.2)
+            self.wfile.write(answer)
+
+    def log_message(self, *given):
+        pass
+
+
+def test_SC7_a_model_that_does_not_come_to_an_end_is_left(tmp_path):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Dripping)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    scene = scene_for(tmp_path, f"http://127.0.0.1:{server.server_port}/v1", seconds=1)
+    where = scene.arrive("h1").session.id
+    scene.say(where, "fix it")
+    scene.seal(where)
+    digest = scene.chain.digests.of(scene.row(where))
+    server.shutdown()
+    server.server_close()
+    assert (digest.minutes, digest.last_prompt) == ("", "fix it")
+    assert "no minutes" in digest.note
+    assert (scene.row(where).state, scene.row(where).seal_mark) == ("sealed", "")
+    scene.close()
+
+
+def test_SC7_a_model_that_says_nothing_is_left_at_the_deadline(tmp_path):
+    with ChatCompletionsServer(Script(Turn("late minutes", first_byte_delay=10.0))) as model:
+        scene = scene_for(tmp_path, f"{model.url}/v1", seconds=1)
+        where = scene.arrive("h1").session.id
+        scene.seal(where)
+        digest = scene.chain.digests.of(scene.row(where))
+        scene.close()
+    assert digest.minutes == ""
+    assert "no minutes" in digest.note
 
 
 def test_SC7_nobody_listens(tmp_path):

@@ -5,13 +5,16 @@ One plain request over HTTP, without the agent library: minutes are also written
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from holdfast.chain.minutes import MinutesModel
 from holdfast.control import Control
 from holdfast.model_endpoints import CONNECT_SECONDS, ModelChoice, choose, key_for
+from holdfast.store.json_text import from_json
 
 MOST_OUTPUT = 2000
+MOST_BYTES = 1_000_000
 
 
 class MinutesError(Exception):
@@ -47,16 +50,24 @@ def _requested(choice: ModelChoice, key: str, instructions: str, text: str, seco
     else:
         path, body = "chat/completions", {"model": choice.name, "messages": said, "max_tokens": MOST_OUTPUT}
     timeout = httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
-    answer = httpx.post(
+    end = time.monotonic() + seconds
+    with httpx.stream(
+        "POST",
         f"{choice.base_url.rstrip('/')}/{path}",
         json=body,
         headers={"authorization": f"Bearer {key}"},
         timeout=timeout,
         verify=system_trust(),
-    )
-    if answer.status_code != 200:
-        raise MinutesError(f"{choice.name} answered {answer.status_code}")
-    return _text(answer.json())
+    ) as answer:
+        if answer.status_code != 200:
+            raise MinutesError(f"{choice.name} answered {answer.status_code}")
+        read = bytearray()
+        for piece in answer.iter_bytes():
+            read += piece
+            # The client's own limit is for each piece: one that drips would never meet it.
+            if time.monotonic() > end or len(read) > MOST_BYTES:
+                raise MinutesError(f"{choice.name} did not come to an end within {seconds:g} s and {MOST_BYTES} bytes")
+    return _text(from_json(bytes(read)))
 
 
 def _text(answer: Any) -> str:
