@@ -13,7 +13,6 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from holdfast.core import events as ev
 from holdfast.core.events import Event, ToolCall
-from holdfast.core.keys import SessionId, SessionKey
 from holdfast.store.interface import EventRecord
 
 FORMAT = 1
@@ -79,11 +78,6 @@ def searchable(event: Event) -> str:
             return event.message
         case _:
             return ""
-
-
-def where_of(data: Mapping[str, Any]) -> SessionId:
-    key = SessionKey(data["user"], data["agent"], data["thread"])
-    return SessionId(key, data["session"], data.get("subagent", ""))
 
 
 def _files(call: ToolCall) -> tuple[str, ...]:

@@ -27,7 +27,6 @@ from holdfast.store.json_text import from_json, to_json_bytes
 FORMAT = 1
 KIND = "holdfast-session"
 NOTE = "archive:"
-_CHUNK = 1 << 20
 
 
 class ArchiveError(StoreError):

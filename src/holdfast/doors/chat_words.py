@@ -16,12 +16,6 @@ NOTHING_SAID = Phrase(
     "没有收到消息：这里不是终端，输入也为空。请在终端中启动以进行对话，或通过管道逐行输入消息。",
 )
 LOADING = Phrase("chat.loading", "loading the libraries ...", "正在加载组件……")
-FULL_ACCESS = Phrase(
-    "chat.full_access",
-    "FULL ACCESS: nothing is asked in this session; your deny rules and the hard limits hold. "
-    "/mode agent switches back.",
-    "完全访问权限：本会话不再询问；你的禁止规则与硬性限制仍然有效。/mode agent 切回。",
-)
 CONFIRM_FULL = Phrase(
     "chat.confirm_full",
     "Full access lets the agent read, change and run without asking, everywhere your rules do not forbid it. "

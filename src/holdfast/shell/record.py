@@ -12,7 +12,6 @@ from holdfast.shell.reading import RISK_ORDER, Effect, EffectKind, Risk, SimpleC
 
 _EVERYTHING_HERE = Lazy(r"(?:\./|\.\./)*(?:\*+|\.\*|\.\[.*\]\*|\{,\.\}\*)(?:/\*+)*/?\Z|\.{1,2}/?\Z")
 _VERSION_CONTROL = Lazy(r"(?:^|/)\.(?:git|hg|svn)(?:/|\Z)")
-_APPEND_OK = Lazy(r"^/(?:etc|var|opt|srv|usr/local|run|root)/")
 
 
 @dataclass(frozen=True, slots=True)

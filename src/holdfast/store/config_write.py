@@ -174,30 +174,6 @@ def insert_item(
     return _change(path, change, deadline_seconds)
 
 
-def replace_rule(
-    path: FilePath,
-    index: int,
-    setting: RuleSetting,
-    *,
-    expected: RuleSetting | None = None,
-    deadline_seconds: float = LOCK_SECONDS,
-) -> Written:
-    """Change the rule at `index` part by part, so that comments inside it stay."""
-    plain = rule_value(setting)
-
-    def change(text: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        rules = _rules_with(path, value, index, expected)
-        for key in rules[index]:
-            if key not in plain:
-                text = jsonc_splice.remove(text, (*RULES, index, key))
-        for key, part in plain.items():
-            if rules[index].get(key) != part:
-                text = jsonc_splice.set_value(text, (*RULES, index, key), part)
-        return text, _with(value, RULES, [*rules[:index], plain, *rules[index + 1 :]])
-
-    return _change(path, change, deadline_seconds)
-
-
 def set_value(path: FilePath, key: Path, value: Any, *, deadline_seconds: float = LOCK_SECONDS) -> Written:
     """Set one setting in the file."""
 

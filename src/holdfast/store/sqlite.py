@@ -36,7 +36,6 @@ from holdfast.store.interface import (
 )
 from holdfast.store.json_text import clean_text, from_json, to_json
 
-_Query = tuple[str, list[Any]]
 _NOTE = "INSERT OR REPLACE INTO notes (key, value) VALUES (?, ?)"
 
 

@@ -23,9 +23,6 @@ _BLOCKS = frozenset(
         "tfoot", "thead", "center", "legend",
     )
 )  # fmt: skip
-_VOID = frozenset(
-    ("br", "hr", "img", "input", "link", "meta", "source", "wbr", "area", "base", "col", "embed", "track")
-)
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 _SAFE_LINK = re.compile(r"(?i)(?:https?:|mailto:|/|\.|#|\?|[^:]*\Z)")
 _DEEPEST = 64

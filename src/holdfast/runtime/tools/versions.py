@@ -6,7 +6,6 @@ Kept in the session's memory only. After a restart every file counts as unseen, 
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
 from holdfast.runtime.tool import ToolContext, ToolFailure
@@ -18,11 +17,6 @@ LARGEST_HASHED = 64 << 20
 
 def version_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def version_by_status(status: os.stat_result) -> str:
-    """For files too large to be hashed at every look."""
-    return f"stat:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
 
 
 def note_seen(context: ToolContext, place: Place, version: str) -> None:

@@ -23,7 +23,6 @@ _OPERATOR = frozenset("(,;{}!~=&|?:<>+-*%\n")
 _WORD_BEFORE_PATTERN = frozenset(
     "if unless and or not split grep print return while until x when elsif puts p in".split()
 )
-_WORD = Lazy(r"[A-Za-z_]\w*\Z")
 _MAGIC = Lazy(r"\(\?\??\{")  # code inside a Perl pattern
 
 

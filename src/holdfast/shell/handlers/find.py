@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _WRITES = frozenset(("-fprint", "-fprint0", "-fls"))
 _RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
-_READS = frozenset(("-newer", "-samefile", "-anewer", "-cnewer", "-files0-from"))
 # Tests that narrow the result to something one could name.
 _NARROW = frozenset(
     "-name -iname -path -ipath -wholename -regex -iregex -mtime -mmin -atime -amin -ctime -cmin -newer"

@@ -43,7 +43,6 @@ _META = Lazy(
     r"\\g\w*\s+\S|\\(?:gexec|gset|o|out|w|write|i|ir|include\w*|e|edit|ef|ev|s|copy|lo_\w+|password|setenv|cd|watch|crosstabview"
     r"|getenv|prompt|startpipeline|sendpipeline|bind)(?![A-Za-z])|\\(?:set|echo)[^\n]*`"
 )
-_DELETE = Lazy(r"\bDELETE\s+FROM\b", re.IGNORECASE)
 _READS = Lazy(
     r"\s*(?:SELECT|SHOW|DESCRIBE|DESC|EXPLAIN|WITH|PRAGMA\s+\w+\s*(?:\(.*\))?\s*;?\s*\Z|\\[dlcz?][\w+]*|\.(?:tables|schema|databases|headers|mode|help|indexes|dump|width|print|show|stats|timer|fullschema|nullvalue|separator|version)|USE|VALUES|TABLE|HELP|KEYS|GET|INFO|PING|db\.\w+\.find)\b|\\(?:d[a-zA-Z+]*|l\+?|list|z|sf\+?|sv\+?|conninfo|x|timing|pset|a|t|f|H|encoding|echo|qecho|q|p|r|h|help|\?|errverbose|c|connect|set|unset|gx?)(?=[\s;+]|\Z)",
     re.IGNORECASE,

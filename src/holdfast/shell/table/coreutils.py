@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 - one program a line, as in a table
 
-_LISTS = {"ro": True, "pos": "read"}
-
 TABLE = {
     "ls|dir|vdir|exa|eza|lsd|tree|stat|file|readlink|realpath|du|df|basename|dirname|namei|getfacl|lsattr|pathchk|lsof|getfattr|ll|la|l|fdupes|ncdu|dust|duf|dua|gstat|gls|mdls|GetFileInfo|broot": {
         "ro": True,
