@@ -6,11 +6,15 @@ Every route is asked wrongly in each way that it can be; what it answers is read
 import json
 import re
 
+from jsonschema import Draft202012Validator
+
 from doors.web.conftest import Browser
 from holdfast.doors.web.app import load_routes
+from holdfast.doors.web.openapi import ERROR
 from latin import english_in, is_chinese
 
 ROUTES = load_routes()
+_ERROR = Draft202012Validator(ERROR)
 WRITTEN = [route for route in ROUTES if route.method != "GET" and route.takes == "json"]
 NAMED = [route for route in ROUTES if "{" in route.path]
 
@@ -25,6 +29,7 @@ def refused(answer, status=None):
     assert status in (None, answer.status_code), answer.text
     error = answer.json()["error"]
     assert is_chinese(error["zh"]), error
+    assert not list(_ERROR.iter_errors(answer.json())), error
     assert error["en"], error
     assert not re.search(r"[\u4e00-\u9fff]", error["en"]), error
     return error

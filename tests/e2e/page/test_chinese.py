@@ -5,7 +5,6 @@ sentence on a screen is one that the page or the server should have said in Chin
 """
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -73,20 +72,18 @@ def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("chinese")
     user = folder / "user"
     user.mkdir()
-    environment = {"HOME": str(user), "LANG": "C.UTF-8"}
-    served = Served(folder / "served", **environment)
+    served = Served(folder / "served")
     (served.home / "config.jsonc").write_text(CONFIG, encoding="utf-8")
-    for host in HOSTS:
-        command = [sys.executable, "-m", "holdfast", "--home", str(served.home), "--vault", str(served.vault)]
-        subprocess.run(
-            [*command, "attach", host, "--user", "--force"], env={**os.environ, **environment}, cwd=served.vault,
-            check=True, capture_output=True, timeout=120,
-        )  # fmt: skip
     agents = served.home / "agents"
     agents.mkdir(exist_ok=True)
     (agents / "broken.md").write_text("---\nid: nobody\n", encoding="utf-8")
     try:
-        served.start()
+        with pytest.MonkeyPatch.context() as patch:  # of the server's own process, and of what attaches the hosts
+            patch.setenv("HOME", str(user))
+            patch.setenv("LANG", "C.UTF-8")
+            for host in HOSTS:
+                attach(served, host)
+            served.start()
         hosts = Hosts(served)
         try:
             served.scenes = scenes(hosts)
@@ -95,6 +92,12 @@ def world(tmp_path_factory):
         yield served
     finally:
         served.close()
+
+
+def attach(served: Served, host: str) -> None:
+    command = [sys.executable, "-m", "holdfast", "--home", str(served.home), "--vault", str(served.vault)]
+    asked = [*command, "attach", host, "--user", "--force"]
+    subprocess.run(asked, cwd=served.vault, check=True, capture_output=True, timeout=120)
 
 
 def scenes(hosts: Hosts) -> dict[str, str]:

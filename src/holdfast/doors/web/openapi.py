@@ -10,17 +10,19 @@ from holdfast._version import __version__
 from holdfast.doors.web.routes import Call, Route
 from holdfast.doors.web.shapes import Schema, schema_of
 
-_ERROR: Schema = {
+ERROR: Schema = {
     "type": "object",
     "properties": {
         "error": {
             "type": "object",
             "properties": {
                 "code": {"type": "string"},
-                "params": {"type": "object", "additionalProperties": {"type": "string"}},
-                "text": {"type": "string"},
+                "params": {"type": "object"},
+                "en": {"type": "string"},
+                "zh": {"type": "string"},
             },
-            "required": ["code", "params", "text"],
+            "required": ["code", "params", "en", "zh"],
+            "additionalProperties": False,
         }
     },
     "required": ["error"],
@@ -28,7 +30,7 @@ _ERROR: Schema = {
 
 
 def document(routes: Sequence[Route]) -> dict[str, Any]:
-    named: dict[str, Schema] = {"Error": _ERROR}
+    named: dict[str, Schema] = {"Error": ERROR}
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, named)
