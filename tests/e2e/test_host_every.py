@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import threading
+from pathlib import Path
 
 import pytest
 
@@ -154,6 +157,41 @@ def test_HO4_without_any_daemon_calls_are_judged_all_the_same(attached, holdfast
     assert not (kit.workspace / "secret").exists()
     assert sorted(decision for _, decision in kit.it.decisions()) == ["allow", "allow", "deny"]
     assert len(kit.it.sessions()) == 1
+
+
+def kill_hooks(home):
+    """End every hook of this home that runs now; their numbers."""
+    ended = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            if str(home.root) in words and any(word.endswith("hook_client.py") for word in words):
+                os.kill(int(folder.name), signal.SIGKILL)
+                ended.append(int(folder.name))
+    return ended
+
+
+@hosts(full=SLOW, but=("claude-code", "opencode"))  # their hooks are no processes
+def test_HO4_a_hook_that_is_killed_while_it_waits_blocks_the_call(attached, holdfast, name):
+    """These hosts let a call pass whose hook has ended in any way that they do not know."""
+    kit = attached(name)
+    ended = []
+
+    def waits():
+        return any(one.where.session not in kit.it.known for one in kit.it.control.approvals.pending())
+
+    def kill():
+        if kit.it.wait_for(waits, 120):
+            ended.extend(kill_hooks(holdfast.home))
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    kit.play(kit.bash("touch ran"), "done")
+    kit.run()
+    killer.join(60)
+    assert ended, "the hook was waiting for a person"
+    assert not (kit.workspace / "ran").exists()
+    assert "holdfast doctor" in kit.result("call_1_1")
 
 
 GARBAGE = b'HTTP/1.1 200 OK\r\ncontent-length: 17\r\n\r\n{"hookSpecificOut'

@@ -106,6 +106,7 @@ def hook_groups(spec: Spec) -> dict[str, list[dict[str, Any]]]:
     command = spec.client_line("codex")
     handler = {"type": "command", "command": command, "timeout": spec.timeout}
     groups: dict[str, list[dict[str, Any]]] = {event: [{"hooks": [handler]}] for event in EVENTS}
+    groups["PreToolUse"] = [{"hooks": [{**handler, "command": spec.closed_line("codex")}]}]
     last = {**handler, "command": spec.client_line("codex", start=False), "timeout": SESSION_END_SECONDS}
     groups["SessionEnd"] = [{"hooks": [last]}]
     return groups

@@ -50,5 +50,7 @@ def hook_groups(spec: Spec) -> dict[str, list[dict[str, Any]]]:
         "command": spec.client_line("gemini"),
         "timeout": spec.timeout * 1000,
     }
+    before = {**handler, "command": spec.closed_line("gemini")}
     last = {**handler, "command": spec.client_line("gemini", start=False)}
-    return {**{event: [{"hooks": [handler]}] for event in EVENTS}, "SessionEnd": [{"hooks": [last]}]}
+    groups = {event: [{"hooks": [handler]}] for event in EVENTS}
+    return {**groups, "BeforeTool": [{"hooks": [before]}], "SessionEnd": [{"hooks": [last]}]}

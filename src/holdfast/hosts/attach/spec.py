@@ -58,6 +58,12 @@ class Spec:
     def client_line(self, host: str, *, start: bool = True) -> str:
         return shlex.join(self.client(host, start=start))
 
+    def closed_line(self, host: str) -> str:
+        """The same before a call: these hosts let it pass when a hook ends in a way they do not know (killed, its
+        Python gone), so the shell that started it then blocks."""
+        said = f"Holdfast's hook ended before it had answered, so this call was blocked. Run `holdfast doctor {host}`."
+        return f"{self.client_line(host)} || {{ [ $? = 2 ] || echo {shlex.quote(said)} >&2; exit 2; }}"
+
     def server(self) -> list[str]:
         """The MCP server's command."""
         return [*self._holdfast(), "mcp"]
