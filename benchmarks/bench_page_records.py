@@ -109,15 +109,15 @@ def main() -> None:
                 measure(what, server, transcripts.ROUTES, transcripts.show_events, path, **given)
         measure("timeline of the thread", server, chains.ROUTES, chains.show_chain, {"thread": "bench"})
         measure("figures of the session", server, stats.ROUTES, stats.session_figures, path)
+        middle = asked.decisions // 2
+        measure("audit, one entry, by its event", server, audit.ROUTES, audit.show_entry, {"entry": "e102"})
+        measure("audit, one entry, by its call", server, audit.ROUTES, audit.show_entry, {"entry": f"c{middle}"})
         begin = time.perf_counter()
         server.records.audit.rows()
         print(f"{'audit, first look after a start':44} {1000 * (time.perf_counter() - begin):12.1f} ms")
         measure("audit, everything", server, audit.ROUTES, audit.list_entries)
         measure("audit, two facets", server, audit.ROUTES, audit.list_entries, decision=["deny"], tool=["bash"])
         measure("audit, free text", server, audit.ROUTES, audit.list_entries, q="part1999")
-        middle = asked.decisions // 2
-        measure("audit, one entry, by its event", server, audit.ROUTES, audit.show_entry, {"entry": "e102"})
-        measure("audit, one entry, by its call", server, audit.ROUTES, audit.show_entry, {"entry": f"c{middle}"})
         measure("decisions by day", server, stats.ROUTES, stats.decisions_by_day, days=30)
         measure("search", server, search.ROUTES, search.find, q="ordinary reply part42")
         server.close()

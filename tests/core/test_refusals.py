@@ -10,7 +10,8 @@ from holdfast.core.refusals import refused
     [
         ("answered", "local", "The user denied this."),
         ("answered", "", "The user denied this."),
-        ("answered", "local (Chromium on Linux)", "The user denied this (Chromium on Linux)."),
+        ("answered", "local (Chromium on Linux)", "The user denied this, from Chromium on Linux."),
+        ("answered", "local (Chrome (Linux))", "The user denied this, from Chrome (Linux)."),
         ("answered", "ada", "ada denied this."),
         ("answered", "claude dialog", "claude dialog denied this."),
         ("answered", "ada (Firefox on macOS)", "ada (Firefox on macOS) denied this."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.core.messages import Message, Phrase
 
 USER_DENIED = Phrase("plane.user_denied", "The user denied this.", "用户拒绝了此操作。")
-USER_DENIED_AT = Phrase("plane.user_denied_at", "The user denied this ({door}).", "用户拒绝了此操作（{door}）。")
+USER_DENIED_AT = Phrase("plane.user_denied_at", "The user denied this, from {door}.", "用户在 {door} 上拒绝了此操作。")
 DENIED_BY = Phrase("plane.denied_by", "{by} denied this.", "{by} 拒绝了此操作。")
 EXPIRED = Phrase(
     "plane.expired",

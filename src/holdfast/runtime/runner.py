@@ -28,6 +28,7 @@ from holdfast.runtime.compacting import compact
 from holdfast.runtime.controlled_model import ControlledModel
 from holdfast.runtime.judge import Judge
 from holdfast.runtime.ledger import Ledger
+from holdfast.runtime.marks import STOPPED_HERE
 from holdfast.runtime.message_queue import MessageQueue
 from holdfast.runtime.model_shelf import ModelShelf
 from holdfast.runtime.scene import Scene, for_a_while
@@ -43,7 +44,6 @@ LET_GO_SECONDS = 10.0
 """How long a stopped turn waits for its tools to end."""
 TITLE_LENGTH = 80
 TRIES = 5
-STOPPED_HERE = Phrase("runtime.stopped_here", "[stopped by the user]", "[已被用户停止]")
 QUEUED = Phrase(
     "runtime.queued",
     "A run is under way; your message is queued and will be taken next.",

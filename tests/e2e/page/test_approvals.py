@@ -58,7 +58,7 @@ def test_UI2_the_card_says_what_why_which_rule_and_who(window, waiting, phone, l
     expect(shown).to_contain_text("from built-in" if english else "来自 内置")
     expect(shown.get_by_role("link").first).to_have_attribute("href", f"#/chat/{thread}")
     shown.locator("summary").click()
-    expect(shown).to_contain_text("holdfast")
+    expect(shown).to_contain_text("Holdfast")
     expect(shown).to_contain_text(str(one.served.vault))
     expect(one.page).to_have_title(re.compile(r"^\(\d+\) "))
     for button in shown.get_by_role("button").all():

@@ -248,4 +248,4 @@ def test_SC2_context_health_and_compaction_with_before_and_after(window, hosts):
     phone.open(f"chat/{where.key.thread}")
     expect(phone.page.locator("[data-compaction]")).to_contain_text("160k → 24k")
     phone.axe()
-    expect(phone.page.get_by_text("此对话在 claude-code 中运行")).to_be_visible()
+    expect(phone.page.get_by_text("此对话在 Claude Code 中运行")).to_be_visible()

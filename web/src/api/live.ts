@@ -569,7 +569,7 @@ export interface LiveEvents {
   thread: ThreadRow;
   health: Health;
   queue: Place & { queue: Queued[] };
-  config: { problems: string[] };
+  config: { problems: Message[] };
   devices: { devices: Omit<Device, 'current'>[] };
   /** Load everything anew: this server cannot tell what was missed. */
   reset: { eventNo: number };

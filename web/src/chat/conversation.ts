@@ -141,7 +141,8 @@ export function happened(now: Conversation, event: TurnEvent, at: number, no: nu
   const ofSubagent = Boolean(event.subagent)
   switch (event.kind) {
     case 'turn_started':
-      return ofSubagent ? now : { ...now, running: true, text: '', reasoning: '', retry: null }
+      // What was only said in passing (a message waits, another program works here) is over with it.
+      return ofSubagent ? now : { ...now, running: true, text: '', reasoning: '', retry: null, notes: now.notes.filter((one) => one.key.startsWith('e:')) }
     case 'text_delta':
       return ofSubagent ? now : { ...now, running: true, text: now.text + event.text, retry: null }
     case 'reasoning_delta':
@@ -181,6 +182,7 @@ export function happened(now: Conversation, event: TurnEvent, at: number, no: nu
     case 'retry_in':
       return { ...now, retry: { seconds: event.seconds, attempt: event.attempt, why: words(event.message, event.why), at } }
     case 'notice':
+      if ('code' in event.message && event.message.code === 'runtime.queued') return now // the queue shows it
       return note(now, { problem: false, key: event.id ? `e:${event.id}` : `note-${no}`, text: words(event.message, event.text), next: '' })
     case 'problem':
       return note(now, {

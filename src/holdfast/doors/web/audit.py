@@ -67,7 +67,7 @@ def list_entries(call: Call) -> Answer:
     older = [row for row in rows if before is None or row.position < before]
     shown = older[: -limit - 1 : -1]
     return {
-        "entries": [row_data(row, records.audit.entry(row)) for row in shown],
+        "entries": [row_data(row, _with_targets(records, records.audit.entry(row))) for row in shown],
         "cursor": str(shown[-1].position) if len(older) > len(shown) else None,
         "total": len(rows),
         "facets": {name: _facet(chosen.counts[name]) for name in FACETS},
@@ -99,6 +99,15 @@ def _position(cursor: str | None) -> int | None:
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 16):
         raise ApiError(422, "bad_cursor", _NO_CURSOR(cursor=repr(cursor[:40])))
     return int(cursor)
+
+
+def _with_targets(records: Records, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An answer with what was asked about: the record keeps that with the question only."""
+    if not entry.get("answer") or entry.get("targets"):
+        return entry
+    approval = records.store.approval(str(entry.get("approval") or ""))
+    accesses: Any = approval.question.get("accesses") if approval is not None else None
+    return {**entry, "targets": [str(access["target"]) for access in accesses or ()]}
 
 
 def row_data(row: Row, entry: Mapping[str, Any]) -> Answer:

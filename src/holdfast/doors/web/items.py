@@ -8,11 +8,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from holdfast.core.messages import LANGUAGES
 from holdfast.doors.call_preview import preview, shortened
 from holdfast.doors.web.cards import what_shape
 from holdfast.doors.web.live_shapes import ItemShape, MessageShape, ToolState, Truncated
 from holdfast.policies.truncation import MARK
-from holdfast.runtime.marks import DENIED, FAILED, INTERRUPTED
+from holdfast.runtime.marks import DENIED, FAILED, INTERRUPTED, STOPPED_HERE
 from holdfast.store.interface import EventRecord, Store
 
 KINDS = (
@@ -31,6 +32,9 @@ _KEPT = 300
 _NOTE_TAIL = 2000
 _TOTALS = re.compile(r"(\d+)\D{1,12}?(\d+)")
 _PATH = re.compile(r"(?:Full output: |完整输出：)(.+)")
+
+
+_STOPPED = {STOPPED_HERE().text(language) for language in LANGUAGES}
 
 
 def superseded_note(session: str) -> str:
@@ -206,6 +210,9 @@ def _plain_item(record: EventRecord) -> ItemShape | None:
             text, reasoning = str(data.get("text") or ""), str(data.get("reasoning") or "")
             if not text and not reasoning:
                 return None
+            if text in _STOPPED and not reasoning:
+                more = {"problem": False, "code": "stopped", "message": STOPPED_HERE().to_dict(), "next": None}
+                return cast("ItemShape", {**_base("notice", record), **more})
             return cast("ItemShape", {**_base("assistant", record), "text": text, "reasoning": reasoning})
         case "compacted":
             return cast("ItemShape", {**_base("compaction", record), **_compaction(data)})

@@ -45,14 +45,6 @@ const POLICIES: Record<string, Key> = {
   modes: 'policyModes',
   memory_proposals: 'policyMemory',
 }
-const HOSTS: Record<string, string> = {
-  holdfast: 'Holdfast',
-  'claude-code': 'Claude Code',
-  codex: 'Codex',
-  gemini: 'Gemini CLI',
-  opencode: 'OpenCode',
-}
-
 const named = (names: Record<string, Key>, code: string): string => {
   const key = names[code]
   return key ? t(key) : code
@@ -63,7 +55,7 @@ export const decidedName = (code: string): string => named(DECIDED, code)
 export const domainName = (code: string): string => named(DOMAINS, code)
 export const kindName = (code: string): string => named(KINDS, code)
 export const policyName = (code: string): string => named(POLICIES, code)
-export const hostName = (code: string): string => HOSTS[code] ?? code
+export { hostName } from '$/ui/hosts'
 
 export const tones = { allow: 'good', ask: 'wait', deny: 'bad' } as const
 export function toneOf(decision: string): 'good' | 'wait' | 'bad' | 'neutral' {

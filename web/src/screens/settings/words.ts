@@ -184,6 +184,8 @@ export default words({
     allMin: 'at least {min}',
     allMax: 'at most {max}',
     configProblem: 'config.jsonc has a problem; what was right before holds until it is mended.',
+    allVariable: 'the environment variable {name}',
+    allInline: 'the program that started it',
   },
   zh: {
     title: '设置',
@@ -353,6 +355,8 @@ export default words({
     allReset: '使用默认值',
     allResetOf: '{key} 使用默认值',
     allFixed: '由 {source} 指定，优先于文件',
+    allVariable: '环境变量 {name}',
+    allInline: '启动它的程序',
     allFrom: '{source} 第 {line} 行',
     allDefault: '默认',
     allEdit: '更改',
