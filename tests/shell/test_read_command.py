@@ -89,6 +89,10 @@ def test_MB3_state_outside_the_vault_is_an_effect_of_its_own(command: str, detai
     assert detail in [e.detail for e in read(command).effects if e.kind == "external_state"]
 
 
+def test_PE5_a_list_of_places_for_find_is_read_too() -> None:
+    assert effects("find -files0-from /etc/shadow -print", "reads") == ["/w", "/etc/shadow"]
+
+
 def test_PE5_other_effects_have_their_kinds() -> None:
     assert effects("chmod +x a", "changes_permissions") == ["/w/a"]
     assert "requests" in effects("pip install requests", "installs")
@@ -109,6 +113,7 @@ def test_PE5_other_effects_have_their_kinds() -> None:
         "source env.sh",
         "python x.py",
         "make",
+        "find -files0-from places -delete",
     ],
 )
 def test_PE5_unknown_is_never_safe(command: str) -> None:

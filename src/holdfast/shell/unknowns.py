@@ -20,6 +20,7 @@ PHRASES: tuple[P, ...] = (
     P("unread.subcommand", "the subcommand {word} of {program} is only known when it runs", "{program} 的子命令 {word} 要到运行时才知道"),
     P("unread.operand", "the operand {word} of dd is only known when it runs", "dd 的操作数 {word} 要到运行时才知道"),
     P("unread.find_test", "the test {word} of find is only known when it runs", "find 的条件 {word} 要到运行时才知道"),
+    P("unread.find_places", "where find begins stands in a file", "find 从何处开始写在一个文件里"),
     P("unread.awk_late", "the awk program {text} is only known when it runs", "awk 程序 {text} 要到运行时才知道"),
     P("unread.sed_late", "the sed script {text} is only known when it runs", "sed 脚本 {text} 要到运行时才知道"),
     P("unread.command_late", "the command {word} is only known when it runs", "命令 {word} 要到运行时才知道"),

@@ -72,6 +72,10 @@ def find(walker: Caller, call: Call) -> Output:
         elif text == "-fprintf" and index < len(fields):
             walker.record.writes(fields[index], call.scope, call.context, call.command)
             index += 2
+        elif text == "-files0-from" and index < len(fields):
+            walker.record.reads(fields[index], call.scope, call.context, call.command)
+            walker.record.cannot_know("where find begins stands in a file")
+            index += 1
         elif text in _RUNS:
             end = index
             while end < len(fields) and not (
