@@ -82,16 +82,10 @@ class Codex:
         return None
 
     def is_report(self, payload: Payload) -> bool:
-        return payload.get("hook_event_name") not in ("SessionStart", "UserPromptSubmit", "PreToolUse")
+        return dialect.is_report(payload)
 
     def turn(self, payload: Payload) -> TurnMark:
-        match payload.get("hook_event_name"):
-            case "UserPromptSubmit":
-                return "begins"
-            case "Stop":
-                return "ends"
-            case _:
-                return ""
+        return dialect.turn_of(payload)
 
     def parse(self, payload: Payload, header: Header) -> Sequence[Event]:
         match payload.get("hook_event_name"):

@@ -21,7 +21,7 @@ from holdfast.core.events import (
     ToolResult,
     Trigger,
 )
-from holdfast.hosts.host import Address, Header, Payload, Reply
+from holdfast.hosts.host import Address, Header, Payload, Reply, TurnMark
 from holdfast.hosts.own_tools import neutral
 
 _SOURCES: Mapping[str, StartSource] = {
@@ -31,6 +31,21 @@ _SOURCES: Mapping[str, StartSource] = {
     "compact": "compact",
     "fork": "fork",
 }
+
+
+def is_report(payload: Payload) -> bool:
+    """Whether it tells what has happened, and waits for no decision."""
+    return payload.get("hook_event_name") not in ("SessionStart", "UserPromptSubmit", "PreToolUse")
+
+
+def turn_of(payload: Payload) -> TurnMark:
+    match payload.get("hook_event_name"):
+        case "UserPromptSubmit":
+            return "begins"
+        case "Stop":
+            return "ends"
+        case _:
+            return ""
 
 
 def address_of(payload: Payload) -> Address | None:
