@@ -20,6 +20,7 @@ from holdfast.doors.web.hub import Hub, Place, follow
 from holdfast.doors.web.server import Server
 from holdfast.doors.web.watch import last_seq
 from holdfast.testing.builders import EventBuilder
+from latin import is_chinese
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -207,7 +208,8 @@ def test_UI1_a_changed_configuration_is_told(server):
     server.home.config.write_text('{"agents": {"runtime": {"language": "zh"}}}')
     until(lambda: [one for one in seen(server, "config") if not one["problems"]])
     server.home.config.write_text("{ broken")
-    until(lambda: [one for one in seen(server, "config") if one["problems"]])
+    (told, *_) = until(lambda: [one for one in seen(server, "config") if one["problems"]])
+    assert all(is_chinese(problem["zh"]) and problem["code"] for problem in told["problems"])
 
 
 def test_UI1_messages_that_wait_are_told(server, client):

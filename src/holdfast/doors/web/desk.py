@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.core.keys import SessionKey
-from holdfast.core.messages import Phrase
+from holdfast.core.messages import Message, Phrase, plain
 from holdfast.core.strategy import OWN_HOST
 from holdfast.doors.web.items import superseded_note
 from holdfast.doors.web.live_shapes import LiveTurnShape
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from holdfast.runtime.runner import Conversation
 
 _RUNNING = Phrase("chat.running", "a run is under way; stop it or wait for its end", "正在运行；请停止它或等待结束")
+_OWN_FAILURE = Phrase("chat.own_failure", "Holdfast itself failed: {error}", "Holdfast 自身出错：{error}")
 NOT_OWN = Phrase(
     "chat.not_own", "this thread belongs to another program; talk to it there", "此对话属于另一个程序；请在那里继续"
 )
@@ -252,17 +253,26 @@ class Desk:
         from holdfast.runtime.trouble import Trouble  # loads the model libraries, as the run has by now
 
         if isinstance(error, Trouble):
-            language = self._server.control.language("")
-            return Problem(code=error.code, text=error.why.text(language), next_step=error.next_step.text(language))
+            return self._told(error.code, error.why, error.next_step)
         traceback.print_exception(error, file=sys.stderr)
-        return Problem(code="own", text=f"{type(error).__name__}: {error}")
+        return self._told("own", _OWN_FAILURE(error=f"{type(error).__name__}: {error}"))
+
+    def _told(self, code: str, why: Message, next_step: Message | None = None) -> Problem:
+        language = self._server.control.language("")
+        return Problem(
+            code=code,
+            text=why.text(language),
+            message=why.to_dict(),
+            next_step=next_step.text(language) if next_step else "",
+            next_message=next_step.to_dict() if next_step else {},
+        )
 
     def _workbench(self) -> Workbench:
         if self._bench is None:
             from holdfast.doors.workbench import Workbench
 
             def say(problem: str) -> None:
-                self._server.hub.publish("config", {"problems": [problem]})
+                self._server.hub.publish("config", {"problems": [plain(problem).to_dict()]})
 
             self._bench = Workbench(self._server.control, say)
         return self._bench

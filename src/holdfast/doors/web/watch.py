@@ -194,7 +194,7 @@ class Watch:
         config = self._server.control.config
         if config is not self._config:
             self._config = config
-            self._server.hub.publish("config", {"problems": [str(problem) for problem in config.problems]})
+            self._server.hub.publish("config", {"problems": [problem.told().to_dict() for problem in config.problems]})
 
     # what is told of threads
 
