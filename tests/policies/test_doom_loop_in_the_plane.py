@@ -68,7 +68,7 @@ def test_DL2_once_resets_and_cools_down_then_asks_again():
     calls, asked = agent.until_asked()
     assert (calls, asked.decision, asked.deciding.policy) == (5, "ask", "doom_loop")
     answered = agent.approvals.answer(asked.approval, "once", by="ada")
-    assert answered.problem == ""
+    assert answered.problem is None
     assert agent.until_asked()[0] == 3 + 5
 
 
