@@ -128,6 +128,8 @@ def test_PE10_nothing_is_put_in_our_place_or_left_behind_for_later(command):
         "claude mcp add holdfast /tmp/evil", "opencode plugin evil", "opencode uninstall",
         "gemini hooks disable holdfast",
         "gemini -p '/hooks disable-all'", "gemini --sandbox -p hi", "GEMINI_SANDBOX=docker gemini -p hi",
+        "codex exec -pevil hi", "make -f - <<< 'x:; claude --bare'", "pnpm dlx opencode-ai --pure",
+        "python3 -c \"import os; os.environ['CODEX_HOME']='/tmp'; os.system('codex exec x')\"",
         "echo x > a/.gemini/settings.json", "echo x > .gemini/.env", "echo x > ~/.codex/evil.config.toml",
         "echo x > .gemini/extensions/x/gemini-extension.json", "echo x > ~/.claude/remote-settings.json",
     ],

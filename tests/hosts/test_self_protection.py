@@ -57,6 +57,14 @@ COMMANDS = [
     "claude --settings x.json -p hi",
     "codex exec --dangerously-bypass-hook-trust hi",
     "CODEX_HOME=/tmp/x codex exec hi",
+    "git checkout -- .claude/settings.json",
+    "rm -rf .cla*",
+    "cp -r x/. .claude/",
+    "kill $(pgrep -f holdfast)",
+    "pkill -f hook_client",
+    "tar czf x.tgz {home}",
+    "cat /proc/{pid}/environ",
+    "echo 'holdfast panic off' | at now",
 ]
 
 

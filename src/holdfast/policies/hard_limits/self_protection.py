@@ -18,7 +18,7 @@ from holdfast.policies.hard_limits.path_set import PathSet, could_be
 from holdfast.policies.hard_limits.phrases import CALLS_API, CHANGES_GUARD, READS_SECRET, REMOVES_GUARD, RUNS_GUARD
 from holdfast.policies.hard_limits.processes import TOKENS, Processes
 from holdfast.policies.hard_limits.protected import Protected
-from holdfast.policies.hard_limits.unseen_agents import unseen_agents
+from holdfast.policies.hard_limits.unseen_agents import unseen_agents, unseen_in_code
 from holdfast.shell.reading import CommandReading, SimpleCommand
 
 _RUNNERS = frozenset(
@@ -117,6 +117,8 @@ class SelfProtection:
             yield from self._command(command, reading, code)
             yield from self._processes.judge(command, reading, cwd, code)
             yield from unseen_agents(self._protected, command, reading)
+            if code:
+                yield from unseen_in_code(self._protected, command, code)
             unclear = (reading.unknown or (bool(code) and not reading.read_only)) and not _only_reads(command, reading)
             for word in (*command.argv[1:], code) if code not in command.argv else command.argv[1:]:
                 yield from self._mention(word, cwd, unclear)

@@ -26,6 +26,19 @@ def unseen_agents(protected: Protected, command: SimpleCommand, reading: Command
             yield from _changes(host, command, arguments, protected)
 
 
+def unseen_in_code(protected: Protected, command: SimpleCommand, code: str) -> Iterator[Message]:
+    """The same in a program's text, which nobody follows: a host's name beside what hides it."""
+    for host in protected.host_programs:
+        if not re.search(rf"\b{re.escape(host.name)}\b", code):
+            continue
+        words = set(re.findall(r"[\w-]+", code))
+        flags = [flag for flag in host.flags if flag.startswith("--") and flag in words]
+        own = [known for known in host.variables if known not in ("HOME", "XDG_CONFIG_HOME")]
+        variables = sorted(word for word in words for known in own if _is_named(word, known))
+        for found in (*flags, *variables):
+            yield UNGUARDED_AGENT(what=command.text, how=found)
+
+
 def _arguments(host: HostProgram, command: SimpleCommand) -> tuple[str, ...] | None:
     """The words behind the host's program; None when another program is called."""
     words = command.argv
@@ -42,7 +55,7 @@ def _arguments(host: HostProgram, command: SimpleCommand) -> tuple[str, ...] | N
 def _unguarded(
     host: HostProgram, command: SimpleCommand, arguments: tuple[str, ...], reading: CommandReading
 ) -> Iterator[Message]:
-    flags = [word for word in arguments if word.partition("=")[0] in host.flags]
+    flags = [word for word in arguments if word.partition("=")[0] in host.flags or word[:2] in host.flags]
     words = [part for word in arguments for part in host.words if part in word]
     start, end = command.span
     statement = reading.command[start:end] if end > start else reading.command
