@@ -339,7 +339,7 @@ def test_PE7_a_rule_that_cannot_be_written_is_said_and_counts_once(store, clock)
 
     plane, event, outcome = ask(store, clock)
     answered = approvals_of(plane, clock, write_rule=fails).answer(outcome.approval, "always", by="ada")
-    assert "read-only" in answered.problem.text().text()
+    assert "read-only" in answered.problem.text()
     assert plane.handle(event).allowed
     *_, last = store.audit()
     assert last["what"] == "rule_not_written"

@@ -98,6 +98,16 @@ def test_OP3_each_step_leaves_a_copy_of_what_was_before_it(tmp_path):
     connection.close()
 
 
+def test_OP3_a_new_file_takes_all_steps_at_once_and_leaves_no_copy(tmp_path):
+    path = tmp_path / "x.db"
+    connection = connect(path)
+    migrate(connection, path, STEPS)
+    assert version_of(connection) == len(STEPS)
+    connection.close()
+    assert rows(path) == [("one", "one!"), ("three", "x")]
+    assert [found.name for found in tmp_path.iterdir()] == ["x.db"]
+
+
 def test_OP3_a_step_that_fails_changes_nothing(tmp_path):
     path = tmp_path / "x.db"
     connection = connect(path)

@@ -198,7 +198,8 @@ def backup_path(path: Path, version: int) -> Path:
 
 
 def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Carry out the steps that are missing, one transaction each. `connection` is in autocommit mode."""
+    """Carry out the steps that are missing, one transaction each; a new file, which has nothing to lose, takes them all
+    in one and needs no copy. `connection` is in autocommit mode."""
     while True:
         connection.execute("BEGIN IMMEDIATE")  # from here on no other process migrates or writes
         try:
@@ -207,11 +208,13 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Mig
             if version == len(migrations):
                 connection.execute("ROLLBACK")
                 return
+            steps = migrations
             if version > 0:
                 _back_up(path, version)
-            for statement in migrations[version]:
+                steps = migrations[version : version + 1]
+            for statement in (statement for step in steps for statement in step):
                 connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {version + 1}")
+            connection.execute(f"PRAGMA user_version = {version + len(steps)}")
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
