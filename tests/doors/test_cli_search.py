@@ -57,11 +57,11 @@ def test_SC6_json_holds_everything(holdfast, record):
         ([], {"e1", "e2", "e3"}),
         (["--session", "s2"], {"e3"}),
         (["--thread", "thread-s1"], {"e1", "e2"}),
+        (["--thread", "thread-s2", "--session", "s1"], set()),
         (["--tool", "bash"], {"e2"}),
         (["--kind", "prompt_submitted"], {"e1"}),
         (["--file", "src/app.py"], {"e2"}),
         (["--agent", "holdfast"], {"e1", "e2", "e3"}),
-        (["--agent", "other"], set()),
         (["--here"], {"e3"}),
         (["--since", "2026-01-01"], {"e1", "e2", "e3"}),
         (["--until", "2026-01-01"], set()),
@@ -74,6 +74,14 @@ def test_SC6_filters(holdfast, record, options, expected):
     record("a needle", session="s2", vault=holdfast.vault)
     hits = holdfast("search", "needle", "--json", *options).data()["hits"]
     assert {hit["event_id"] for hit in hits} == expected
+
+
+def test_SC6_the_beginning_of_an_id_will_do(holdfast, record):
+    record("a needle", session="alpha-1")
+    record("a needle", session="beta-2")
+    for options in (["--session", "be"], ["--thread", "thread-be"]):
+        (hit,) = holdfast("search", "needle", "--json", *options).data()["hits"]
+        assert hit["session"] == "beta-2"
 
 
 def test_SC6_pages(holdfast, record):
@@ -130,10 +138,17 @@ def test_SC6_many_new_events_are_indexed_on_the_way(holdfast, record):
         (["x", "--cursor", "nonsense"], "is no cursor"),
         (["x", "--limit", "0"], "0 is not in the range"),
         (["x", "--file", "//"], "names no file"),
+        (["x", "--session", "nope"], "no session begins with 'nope'"),
+        (["x", "--thread", "nope"], "no thread begins with 'nope'"),
+        (["x", "--thread", "thread-"], "2 threads begin with 'thread-': thread-s1, thread-s2"),
+        (["x", "--agent", "nobody"], "no agent 'nobody' is on record; there are holdfast"),
+        (["x", "--kind", "nonsense"], "no event is of the kind 'nonsense'; there are approval_answered, "),
+        (["x", "--since", "2d", "--until", "3d"], "--since 2d is not before --until 3d"),
     ],
 )
 def test_SC6_mistakes_are_told_in_one_line(holdfast, record, arguments, said):
     record("x")
+    record("x", session="s2")
     ran = holdfast("search", *arguments)
     assert ran.code == 2
     assert said in ran.err

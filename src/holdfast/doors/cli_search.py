@@ -25,8 +25,8 @@ _MANY = 1_000
 @click.command()
 @click.argument("query", nargs=-1)
 @click.option("--here", is_flag=True, help="Only this project.")
-@click.option("--thread", "threads", multiple=True, metavar="ID", help="Only this conversation.")
-@click.option("--session", "sessions", multiple=True, metavar="ID", help="Only this session.")
+@click.option("--thread", "threads", multiple=True, metavar="ID", help="Only this conversation; its beginning will do.")
+@click.option("--session", "sessions", multiple=True, metavar="ID", help="Only this session; its beginning will do.")
 @click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only this agent.")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only such events, as prompt_submitted.")
 @click.option("--tool", "tools", multiple=True, metavar="NAME", help="Only calls of this tool.")
@@ -80,6 +80,7 @@ def search(
         emit({"hits": [], "cursor": None} if query else {}, "nothing recorded", as_json)
         return
     from holdfast.chain.embeddings import search_of
+    from holdfast.doors import search_names as names
     from holdfast.store.search_filters import Filters, Scope
     from holdfast.store.search_query import SearchError
 
@@ -96,10 +97,15 @@ def search(
         if not query:
             return
         _catch_up(finder)
-        now = time.time()
         scope = Scope.project(str(context.vault())) if here else Scope()
         filters = Filters(
-            sessions, kinds, tools, files, agents, threads, _moment_of(since, now), _moment_of(until, now)
+            names.known_sessions(context.store, sessions),
+            names.known_kinds(kinds),
+            tools,
+            files,
+            names.known_agents(context.store, agents),
+            names.known_threads(context.store, threads),
+            *_between(since, until),
         )
         match: str = "all" if match_all else "any" if match_any else "auto"
         page = finder.find(" ".join(query), scope, filters, limit, cursor, match=match, by_meaning=not plain)  # type: ignore[arg-type]
@@ -196,6 +202,14 @@ def _progress(what: str) -> Callable[[int], None]:
 def _end_of_progress() -> None:
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", nl=False, err=True)
+
+
+def _between(since: str | None, until: str | None) -> tuple[float | None, float | None]:
+    now = time.time()
+    low, high = _moment_of(since, now), _moment_of(until, now)
+    if low is not None and high is not None and low >= high:
+        raise Failure(f"--since {since} is not before --until {until}", EXIT_USAGE)
+    return low, high
 
 
 def _moment_of(text: str | None, now: float) -> float | None:
