@@ -89,7 +89,7 @@ def test_AU3_only_a_session_or_only_the_latest(client, past, life):
         ({"since": "yesterday"}, 422),
     ],
 )
-def test_AU3_what_cannot_be_tried_is_refused(client, past, body, status):
+def test_AU3_what_cannot_be_tried_is_refused(client, body, status):
     assert client.post("/api/rules/simulate", body).status_code == status
 
 
