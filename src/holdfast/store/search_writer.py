@@ -24,8 +24,9 @@ from holdfast.store.search_index import Snapshot
 from holdfast.store.search_text import analyse
 
 _BATCH = 500
-_COMMIT_EVERY = 250_000
-"""Nobody adds while a commit is written: the fewer, the quicker. What a crash takes back is done again."""
+_COMMIT_EVERY = 100_000
+"""Adding waits while a commit is written, but merging goes on beside it: with fewer of them it begins too late to be
+done when the last event is in."""
 _HEAP_BYTES = 128_000_000
 _IDLE_SECONDS = 5.0
 _SHARE_FOR_ADDING = 0.6
