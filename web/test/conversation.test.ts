@@ -125,6 +125,16 @@ test('a notice gives way to its record, whichever comes first', () => {
   assert.deepEqual(kinds(now), ['item'])
 })
 
+test('what is only said in passing is over with the next turn, and the queue speaks for itself', () => {
+  const queued: Loose = { kind: 'notice', text: 'queued', message: { code: 'runtime.queued', params: {}, en: 'queued', zh: '排队' }, id: '' }
+  let now = run(start(), queued)
+  assert.deepEqual(kinds(now), [])
+  now = run(now, notice('another program works here'), problem('No key.', 'Set one.', 'p1'))
+  assert.equal(now.notes.length, 2)
+  now = run(now, { kind: 'turn_started', invocation: 'i', text: 'x', typed: true })
+  assert.deepEqual(now.notes.map((one) => one.key), ['e:p1'])
+})
+
 test('a problem, a notice and a pause are shown below the record', () => {
   let now = run(start(), notice('careful'), problem('No key.', 'Set one.'))
   now = run(now, { kind: 'retry_in', seconds: 5, attempt: 1, why: 'busy' })

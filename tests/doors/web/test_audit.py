@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from doors.web.questions import ask
 from doors.web.scenes import SCRIPT, Life
 from holdfast.doors.web.audit import histogram
 from holdfast.doors.web.audit_rows import Row
@@ -176,3 +177,11 @@ def test_SC1_entries_of_another_user_are_not_there(client, life, decided, tmp_pa
 )
 def test_AU1_what_cannot_be_asked_is_refused(client, decided, query):
     assert client.get("/api/audit", **query).status_code == 422
+
+
+def test_AU1_an_answer_is_shown_with_what_was_asked_about(server, client, vault):
+    approval = ask(server.control, vault, command="git push origin main")
+    server.control.approvals.answer(approval.id, "once", by="ada")
+    answered, asked = client.get("/api/audit").json()["entries"][:2]
+    assert (answered["decidedBy"], asked["decidedBy"]) == ("ada", "pending")
+    assert answered["targets"] == asked["targets"] == ["shell:git push origin main"]

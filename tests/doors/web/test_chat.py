@@ -134,6 +134,7 @@ def test_UI1_stop_ends_the_turn_and_cancels_the_question(server, talk):
     assert talk.client.get(f"/api/approvals/{approval['id']}").json()["status"] == "cancelled"
     assert talk.items("tool")[0]["state"] == "denied"
     assert turns(server, "turn_ended")[-1]["reason"] == "stopped"
+    assert talk.items("notice")[-1]["code"] == "stopped", "a mark, not words of the agent"
     assert talk.post("stop").json() == {"stopped": False}
     talk.say("write a file d.txt with on")
     talk.done()
