@@ -28,6 +28,7 @@ PROXY = "https://holdfast.example.org"
 RELEASE = "git fetch origin && git push --force origin main:release"
 TIDY = "rm -rf exports/2023 exports/2024"
 CHECKS = "./check.sh --all"
+PATTERNS = "memory-bank/details/patterns.md"
 MISSING = "cat exports/missing.csv"
 CONFIG = """{
   // Written by hand and by the page; comments stay.
@@ -134,12 +135,17 @@ class Demo:
                 Turn(say("tell_prices"), usage=Usage(52_400, 310)),
             ),
             "ask_run": (
+                Turn("", (use("read", path=PATTERNS),)),
                 Turn("", (use("edit", path="src/prices.py", old="fare(p).quantize(CENT)", new="fare(p)"),)),
                 Turn(say("say_run"), (use("bash", command=CHECKS),), Usage(54_100, 90)),
             ),
-            "ask_release": (Turn(say("say_release"), (use("bash", command=RELEASE),), Usage(31_000, 60)),),
+            "ask_release": (
+                Turn("", (use("read", path=PATTERNS),)),
+                Turn(say("say_release"), (use("bash", command=RELEASE),), Usage(31_000, 60)),
+            ),
             "ask_tidy": (
-                Turn("", (use("ls", path="."), use("bash", command=MISSING), use("bash", command=TIDY))),
+                Turn("", (use("read", path=PATTERNS),)),
+                Turn("", (use("bash", command=MISSING), use("bash", command=TIDY))),
                 Turn(say("tell_tidy"), usage=Usage(12_400, 40)),
             ),
             "ask_stream": (Turn(say("tell_stream") + " " * 4000, usage=Usage(18_000, 200), piece_delay=0.02),),

@@ -78,7 +78,7 @@ def test_UI2_a_question_is_shown_in_every_state(window, hosts):
         return shown
 
     for number in range(4):
-        card(number, "pending", "codex 想运行一条命令")
+        card(number, "pending", "Codex 想运行一条命令")
     held = []
     page.route("**/answer", lambda route: held.append(route))  # noqa: PLW0108 (Playwright looks at functions)
     here = card(0, "pending", "为什么询问你")
