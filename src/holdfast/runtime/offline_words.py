@@ -7,8 +7,8 @@ from holdfast.core.messages import Phrase
 HELP = Phrase(
     "offline.help",
     """\
-I am Holdfast's offline model: no network, no key, no intelligence. I know a few plain requests and carry them out with \
-the real tools, under the same permissions as any model. Try:
+I am Holdfast's offline model: no network, no key, no intelligence. I know a few plain requests and carry them out \
+with the real tools, under the same permissions as any model. Try:
 
 - `read README.md`, `list files`, `find files matching *.py`, `search for hello in src`
 - `write a file notes.txt with some text`, `replace old with new in notes.txt`, `rename a.txt to b.txt`, `delete a.txt`
