@@ -52,9 +52,16 @@ _NARROWS = ("include", "glob", "include_pattern", "type")
 _HANDS_ON = frozenset(("-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fls"))
 _MOUNTERS = frozenset(("mount", "umount", "bwrap", "bindfs", "sshfs", "mergerfs"))
 _MAGIC = re.compile(r":(?:\([^)]*\)|[/!^]*)")
-_LOOKS = frozenset(("-n", "--dry-run", "list", "show"))
+_FROM_THERE = re.compile(r"(?:-C|--directory=|--cd=)(.+)")
+_UNPACKS = re.compile(r"-[a-zA-Z]*x[a-zA-Z]*|--extract|--get")
+_GIT_LOOKS = {"stash": ("list", "show"), "worktree": ("list",)}
+_GIT_TRIES = frozenset(("rm", "mv", "clean"))
+_GIT_TRIAL = re.compile(r"-[dfikqrvxX]*n[dfiknqrvxX]*|--dry-run")
 _WILD = re.compile(r"[*?\[{]")
 _UNCLEAR = re.compile(r"[*?\[{$`]")
+_MOST_MEANINGS = 500
+"""Of one pattern; with more, nobody can say any longer that it means none of ours."""
+_LONGEST_NAME = 255
 
 
 class Folders:
@@ -100,6 +107,8 @@ class Folders:
                     yield from self._named(_PACKED.sub("", word), call.cwd)
             elif command.name == "find" and not call.reading.read_only and _takes_away(command.argv):
                 yield from self._found(command)
+            elif command.name in ("tar", "bsdtar"):
+                yield from self._packed(command, call.cwd)
             if "env" in command.via and (moved := _CHDIR.search(call.reading.command)):
                 for word in command.argv[1:]:
                     yield from self._named(word, absolute(moved[1].strip("'\""), call.cwd or "/", self._home))
@@ -116,6 +125,8 @@ class Folders:
             if not _UNCLEAR.search(part):
                 built = [f"{start}/{part}" for start in built]
                 continue
+            if len(part) > _LONGEST_NAME or len(built) > _MOST_MEANINGS:
+                return True
             pattern = _OPEN.sub("*", part)
             # a shell's `*` means no hidden name, and a variable could be anything: then only inside a guarded folder
             names = [name for name in _NAMES if fnmatchcase(name, pattern)]
@@ -184,7 +195,7 @@ class Folders:
         """git puts older versions over files, or takes them away."""
         words = list(command.argv[1:])
         here = next(
-            (e.target for e in reading.effects if e.by == command and e.detail == "inside" and e.path), cwd or "/"
+            (e.target for e in reading.effects if e.detail == "inside" and e.path and e.by == command), cwd or "/"
         )
         stated = here != (cwd or "/")
         while words and words[0].startswith("-"):
@@ -193,11 +204,9 @@ class Folders:
                 value = value or (words.pop(0) if words else "")
                 if option in ("-C", "--work-tree") and not stated:
                     here = absolute(value, here, self._home)
-        if not words or words[0] not in _GIT_CHANGES or _LOOKS & set(words[1:]):
+        if not words or words[0] not in _GIT_CHANGES or _only_looks(words[0], words[1:]):
             return
         verb, rest = words[0], words[1:]
-        if verb == "clean" and any(re.fullmatch(r"-[a-z]*n[a-z]*", word) for word in rest):
-            return
         paths = [_MAGIC.sub("", word, count=1) if word.startswith(":") else word for word in rest if word[:1] != "-"]
         for word in paths:
             path = absolute(word, here, self._home)
@@ -227,11 +236,20 @@ class Folders:
         )
         if recursive:
             yield from self._swept(access.path, access.by, words)
-            if program in ("tar", "bsdtar"):  # names behind -C are meant from there
-                for base, name in pairwise(words):
-                    if base in ("-C", "--directory", "--cd"):
-                        for other in words:
-                            yield from self._swept(absolute(other, absolute(name, "/", self._home)), access.by, words)
+
+    def _packed(self, command: SimpleCommand, cwd: str) -> Iterator[Message]:
+        """Names behind tar's `-C` are meant from there; what is unpacked there could be anything."""
+        words = command.argv[1:]
+        unpacks = any(map(_UNPACKS.fullmatch, (f"-{words[0].lstrip('-')}", *words[1:]))) if words else False
+        base = ""
+        for before, word in pairwise(("", *words)):
+            glued = _FROM_THERE.match(word)
+            if glued or before in ("-C", "--directory", "--cd"):
+                base = absolute(glued[1] if glued else word, base or cwd or "/", self._home)
+                if unpacks:
+                    yield from self._swept(base, command.text, words)
+            elif base and not word.startswith("-"):
+                yield from self._swept(absolute(word, base), command.text, words)
 
     def _swept(self, path: str, what: str, words: tuple[str, ...]) -> Iterator[Message]:
         excluded = [found[1] or found[2] for word in words if (found := _EXCLUDES.match(word))]
@@ -242,6 +260,15 @@ class Folders:
         ]
         if left:
             yield SWEEPS_SECRET(what=what, path=path, secret=posixpath.join(path, left[0]))
+
+
+def _only_looks(verb: str, rest: list[str]) -> bool:
+    """Whether git only shows something, or says what it would do."""
+    if rest[:1] and rest[0] in _GIT_LOOKS.get(verb, ()):
+        return True
+    options = rest[: rest.index("--")] if "--" in rest else rest
+    given = (word for before, word in pairwise(("", *options)) if before not in ("-e", "--exclude"))
+    return verb in _GIT_TRIES and any(map(_GIT_TRIAL.fullmatch, given))
 
 
 def _sources(command: SimpleCommand) -> tuple[list[str], bool]:

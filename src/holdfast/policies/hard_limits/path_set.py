@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from holdfast.core.patterns import Rule, expressions, normal
 
@@ -43,6 +44,7 @@ class PathSet:
         return tuple(dict.fromkeys(known[len(prefix) :].split("/", 1)[0] for known in found))
 
 
+@lru_cache(maxsize=1024)  # the same few globs are asked of every word of every command
 def _known_part(glob: str) -> str:
     """The part of a glob before its first wildcard, with a `/` behind a folder."""
     text = re.split(r"(?<!\\)[*?\[{]", glob, maxsplit=1)[0]

@@ -31,6 +31,7 @@ _FIREWALLS = frozenset(
     ("iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "pfctl", "tc", "tcpkill", "conntrack", "ss")
 )
 _LISTENERS = frozenset(("tcpdump", "tshark", "ngrep", "dumpcap", "tcpflow", "wireshark", "mitmproxy", "mitmdump"))
+_LONGEST_PATTERN = 500
 _LOOPBACK_DEVICES = frozenset(("lo", "lo0", "any"))
 
 
@@ -100,6 +101,8 @@ class Processes:
         return any(self._meets(pattern, full) for pattern in patterns)
 
     def _meets(self, pattern: str, full: bool) -> bool:
+        if not _is_quick(pattern):
+            return True
         lines = self._protected.process_lines if full else ()
         for line in (*self._protected.process_names, *lines):
             try:
@@ -137,6 +140,13 @@ class Processes:
             and bool({"lo", "lo0"} & words)
             and (command.name == "ifdown" or bool({"down", "delete", "del", "flush"} & words))
         )
+
+
+def _is_quick(pattern: str) -> bool:
+    """Whether it is tried in few ways. The pattern is the agent's; one that could hold us up counts as one of ours."""
+    if len(pattern) > _LONGEST_PATTERN or re.search(r"\)[*+?{]|\\[1-9]", pattern):
+        return False
+    return len(re.findall(r"[*+?{]", pattern)) <= 4 and pattern.count("(") <= 3 and pattern.count("|") <= 20
 
 
 def _numbers(command: SimpleCommand, reading: CommandReading) -> set[str]:
