@@ -108,7 +108,7 @@ def _row(path: tuple[str, ...], kind: Any, default: Any, doc: str, limits: Any) 
 def _words(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return ", ".join(f"`{option}`" for option in get_args(kind))
-    return f"a list, each item {_words(_item(kind))}" if get_origin(kind) is tuple else describe(kind)
+    return f"a list, each item {_words(_item(kind))}" if get_origin(kind) is tuple else str(describe(kind))
 
 
 def _table(rows: list[str]) -> str:
