@@ -35,4 +35,5 @@ def home_of_the_tests():
             if name.startswith(("HOLDFAST_", "MEMORY_BANK_", "XDG_")):
                 patch.delenv(name)
         patch.setenv("HOME", home)
+        patch.setenv("LANG", "C.UTF-8")
         yield home

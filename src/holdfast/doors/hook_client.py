@@ -131,10 +131,10 @@ def take_name() -> None:
     """`pkill python` would end a hook that waits for a person's answer, and some hosts then let the call pass."""
     try:
         descriptor = posix.open("/proc/self/comm", posix.O_WRONLY)
+        posix.write(descriptor, b"holdfast")
+        posix.close(descriptor)
     except OSError:
-        return  # no such place on this system
-    posix.write(descriptor, b"holdfast")
-    posix.close(descriptor)
+        return  # no such place on this system; a hook answers under any name
 
 
 def main(arguments: "list[str]") -> int:

@@ -190,6 +190,34 @@ def test_UI1_only_the_way_that_failed_is_tried_again(control, listener, vault):
     assert len(ran) == 2
 
 
+def test_UI1_a_receiver_that_never_ends_its_answer_has_been_told(control, vault):
+    done = threading.Event()
+
+    class Endless(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-length", "1000000")
+            self.end_headers()
+            done.wait(60)
+
+        def log_message(self, *given):
+            pass
+
+    receiver = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+    threading.Thread(target=receiver.serve_forever, daemon=True).start()
+    configure(control, webhook=f"http://127.0.0.1:{receiver.server_port}/hook")
+    ask(control, vault, command="make all")
+    notifier = told_by(control, [])
+    try:
+        notifier.round()
+    finally:
+        done.set()
+        receiver.shutdown()
+        receiver.server_close()
+    assert (notifier.accepted, list(notifier.failures)) == (1, [])
+
+
 def test_UI1_what_was_answered_meanwhile_is_not_told(control, vault):
     configure(control, desktop=True)
     approval = ask(control, vault, command="make all")

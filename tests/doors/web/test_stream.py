@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from hypothesis import given
@@ -15,7 +16,7 @@ from doors.web.questions import ask, open_session, until
 from holdfast.control import Control
 from holdfast.core.events import ModeChanged
 from holdfast.doors.web.app import start_modules
-from holdfast.doors.web.catching_up import missed_by
+from holdfast.doors.web.catching_up import missed_by, next_numbers
 from holdfast.doors.web.hub import Hub, Place, follow
 from holdfast.doors.web.server import Server
 from holdfast.doors.web.watch import last_seq
@@ -303,6 +304,14 @@ def test_UI1_after_a_restart_a_page_hears_what_it_missed_once_and_goes_on(home, 
         assert texts_of([event for event in rest if event[2].get("item", {}).get("kind") == "user"]) == ["missed two"]
     finally:
         second.close()
+
+
+def test_UI1_servers_that_start_at_once_count_apart(server):
+    """Four at a time, on one store."""
+    with ThreadPoolExecutor(4) as starts:
+        firsts = list(starts.map(lambda _: next_numbers(server.control.store), range(40)))
+    assert len(set(firsts)) == 40
+    assert min(firsts) > server.hub.first
 
 
 def test_UI1_a_place_that_this_store_never_had_is_reset(server):

@@ -31,10 +31,11 @@ _OF_NO_PROCESS = "00000000"
 
 def next_numbers(store: Store) -> int:
     """Where this process begins to count its events: above all that an earlier one of this home has given out."""
-    kept: Any = store.noted(NUMBERS)
-    first = (kept if isinstance(kept, int) else 0) + EACH_PROCESS
-    store.note(NUMBERS, first)
-    return first
+    while True:
+        kept: Any = store.noted(NUMBERS)
+        first = (kept if isinstance(kept, int) else 0) + EACH_PROCESS
+        if store.swap_note(NUMBERS, kept, first):  # two servers may start at once
+            return first
 
 
 def missed_by(server: Server, seen: Place, here: Place) -> bytes | None:
