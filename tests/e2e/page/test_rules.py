@@ -135,7 +135,7 @@ def test_AU3_a_long_simulation_tells_how_far_it_is_and_can_be_cancelled(window, 
     expect(bar).to_have_count(0)
     assert asked[0] == "POST"
     assert "GET" in asked
-    assert asked[-1] == "DELETE"
+    assert "DELETE" in asked  # a look that was under way may come after it
     # And it can be tried again.
     expect(page.get_by_role("button", name="Simulate")).to_be_enabled()
 
