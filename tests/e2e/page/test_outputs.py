@@ -147,9 +147,14 @@ def test_TR6_on_a_desktop_it_opens_in_the_systems_own_program(window, own_server
     expect(dialog.locator('[data-output="ok"]')).to_be_visible()
 
 
-def test_TR6_a_machine_without_a_screen_offers_no_program(window, hosts):
-    where, _, _ = spilled(hosts, numbered(3_000, set()))
-    one = window()
+def test_TR6_a_machine_without_a_screen_offers_no_program(window, own_server):
+    server = own_server(DISPLAY="", WAYLAND_DISPLAY="", SSH_CONNECTION="192.0.2.7 50000 192.0.2.8 22")
+    hosts = Hosts(server)
+    try:
+        where, _, _ = spilled(hosts, numbered(3_000, set()))
+    finally:
+        hosts.close()
+    one = window(server=server)
     dialog = open_viewer(one, where)
     expect(dialog.locator('[data-output="ok"]')).to_be_visible(timeout=SECONDS)
     expect(dialog.get_by_role("button", name="Download")).to_be_visible()
