@@ -30,11 +30,13 @@ chat: $(VENV)/.runtime ## set up, then start the terminal chat
 	@$(BIN)/holdfast chat $(ARGS)
 
 # In memory where there is room for it: hundreds of stores are made, and each waits for the disk with every write.
+# Containers often mount it so that nothing can be run from there, and some tests write little programs.
 QUICK_TMP = $(shell free=$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }'); \
-  if [ -w /dev/shm ] && [ "$${free:-0}" -gt 500000 ]; then echo /dev/shm; else echo "$${TMPDIR:-/tmp}"; fi)
+  if [ -w /dev/shm ] && [ "$${free:-0}" -gt 500000 ] && ! grep -q ' /dev/shm .*noexec' /proc/mounts; \
+  then echo /dev/shm; else echo "$${TMPDIR:-/tmp}"; fi)
 
 check: lint ## the quick loop: lint, types, import contracts, unit tests with few examples each
-	TMPDIR=$(QUICK_TMP) HOLDFAST_TEST_EXAMPLES=quick $(BIN)/pytest -n $(WORKERS) -m "not e2e and not full and not slow" --ignore=tests/e2e $(ARGS)
+	TMPDIR="$(QUICK_TMP)" HOLDFAST_TEST_EXAMPLES=quick $(BIN)/pytest -n $(WORKERS) -m "not e2e and not full and not slow" --ignore=tests/e2e $(ARGS)
 
 test: system lint clis web/node_modules/.installed ## set up, then every test but the `full` ones (ARGS="-k PE3" narrows it)
 	PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/pytest -n $(WORKERS) -m "not full" $(ARGS)
