@@ -48,7 +48,7 @@ COMMANDS = (
     cls=LazyGroup,
     table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 well, 1 problem found, 2 usage, 3 configuration, 4 store, 5 home or vault.",
+    epilog="Exit codes: 0 well, 1 problem found, 2 usage, 3 configuration, 4 store, 5 home or vault; `run` has more.",
 )
 @click.version_option(__version__, prog_name="holdfast")
 @click.option("--home", metavar="DIR", help="Home of Holdfast [default: $HOLDFAST_HOME, else ~/.holdfast].")

@@ -67,8 +67,8 @@ def search(
 ) -> None:
     """Search everything that was said and done.
 
-    Words, "phrases", beginnings* and questions; parts of identifiers, paths, error messages, Chinese. What stands
-    together is searched for together: store/search.py. Each hit names its session and event number.
+    Words, "phrases", beginnings* and questions; parts of identifiers, paths, error messages, Chinese. What is
+    written without a space, as store/search.py, is found as it stands. Each hit names its session and event number.
     """
     if match_all and match_any:
         raise click.UsageError("--all and --any exclude one another")

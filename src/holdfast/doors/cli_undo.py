@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 def undo(
     context: Context, listing: bool, session: str | None, number: int | None, force: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Put files back as they were before an agent's latest turn.
+    """Put files back as they were before an attached coding agent's latest turn.
 
     A file that somebody has changed since is left alone. What a command changed in ways that could not be told
-    beforehand is not covered.
+    beforehand is not covered. What the own agent changed is taken back in its chat: `holdfast chat --resume`, /undo.
     """
     from holdfast.hosts.checkpoints import Checkpoints
 
@@ -63,7 +63,10 @@ def _turns(context: Context, kept: Checkpoints, session: str | None) -> tuple[st
         turns = kept.turns(one.id.session)
         if any(turn.files for turn in turns):
             return one.id.session, turns
-    raise Failure(f"no session in {vault} has changed files that could be put back")
+    raise Failure(
+        f"no attached coding agent has changed files in {vault} that could be put back; "
+        "what the own agent changed is taken back in its chat: `holdfast chat --resume`, then /undo"
+    )
 
 
 def _chosen(turns: list[Turn], number: int | None, session: str) -> Turn:

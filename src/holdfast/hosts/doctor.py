@@ -31,8 +31,8 @@ _NOT_ATTACHED = Phrase(
 )
 _NOT_THERE = Phrase(
     "doctor.not_there",
-    "not installed, not attached; `holdfast attach {host}` puts it under control",
-    "未安装，未接入；`holdfast attach {host}` 可将其纳入管控",
+    "not installed, not attached; once it is there, `holdfast attach {host}` puts it under control",
+    "未安装，未接入；安装后 `holdfast attach {host}` 可将其纳入管控",
 )
 _LIMIT = Phrase("doctor.limit", "known, and not to be closed from outside: {note}", "已知且无法从外部弥补：{note}")
 _NOT_IN_PATH = Phrase(
