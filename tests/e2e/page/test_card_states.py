@@ -11,7 +11,7 @@ from holdfast.testing import ChatCompletionsServer, Script, ToolUse, Turn
 WAITS = "echo begun; while [ ! -e go ]; do sleep 0.1; done; echo gone"
 # Long, so that a card is seen while its call is still being written.
 LONG = f": {'x' * 900}; {WAITS}"
-SLOW = 0.2
+SLOW = 0.5
 
 
 @pytest.fixture
