@@ -183,7 +183,9 @@ class Demo:
             self.served.until_idle(self.own(name))
         self.served.until_idle(self.own("ask_full"))
         tidy = self.own("ask_tidy")
+        end = time.monotonic() + 60
         while self.served.get(f"/api/threads/{tidy}")["busy"]:
+            assert time.monotonic() < end, f"{tidy} does not come to its end: {self.served.log()}"
             waiting = self.served.get(f"/api/threads/{tidy}")["approvals"]
             for one in waiting:
                 if TIDY in str(one["what"]):
