@@ -1,6 +1,9 @@
 """The frame: entering, pairing, navigation, themes, languages, the connection, and every screen without a finding."""
 
+import contextlib
+import random
 import re
+import socket
 import time
 
 import pytest
@@ -139,8 +142,17 @@ def test_UI1_a_phone_scans_a_code_that_works_once(window, strange, own_server):
     expect(page.get_by_role("alert")).to_contain_text("signed out", timeout=SECONDS)
 
 
+def port_of_its_own() -> int:
+    """One that no other server takes while this one is down: those look for theirs from the usual one upwards."""
+    for port in random.sample(range(20_000, 30_000), 50):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("50 ports were taken")
+
+
 def test_UI1_the_page_comes_back_after_the_server_was_restarted(window, own_server):
-    server = own_server()
+    server = own_server("--port", str(port_of_its_own()))
     one = window(server=server)
     thread = server.thread("help")
     server.until_idle(thread)
