@@ -84,6 +84,18 @@ def test_UI3_ctrl_c_once_stops_the_turn_twice_quits_and_nothing_is_lost(place):
         assert "run `sleep 300`" in screen.wait_for(f"* {thread}")
 
 
+def test_UI3_ctrl_c_stops_a_command_that_was_allowed_in_the_same_turn(place):
+    with chat(place) as screen:
+        screen.wait_for(PROMPT)
+        screen.enter("run `sleep 300`")
+        screen.wait_for("[d]eny")
+        screen.press("o")
+        screen.wait_for("● bash sleep 300")
+        screen.press("C-c")
+        screen.wait_for("stopped")
+        wait_for_prompt(screen)
+
+
 def test_UI3_a_run_that_waits_is_taken_up_in_another_process(place):
     with chat(place) as screen:
         screen.wait_for(PROMPT)

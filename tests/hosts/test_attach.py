@@ -291,6 +291,14 @@ def test_a_host_that_is_not_there_is_said(tmp_path, host):
         attach(host, spec_of(tmp_path), at=1.0)
 
 
+def test_a_dry_run_shows_what_would_be_written_though_the_host_is_not_there(tmp_path, host):
+    spec = spec_of(tmp_path)
+    shown = attach(host, spec, at=1.0, dry_run=True)
+    assert shown.changed
+    assert any("not in PATH" in remark for remark in shown.remarks)
+    assert not [change for change in shown.changes if change.path.exists()]
+
+
 def test_detach_of_what_is_not_attached_says_so(tmp_path, host):
     with pytest.raises(AttachError, match="is not attached"):
         detach(host, spec_of(tmp_path))

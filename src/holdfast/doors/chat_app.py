@@ -225,6 +225,8 @@ class ChatApp:
             if not asking.done():
                 asking.cancel()
                 await asyncio.wait([asking])
+        # The prompt has put its own handler in place of ours, and took it away with itself.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
         if decided.done():
             settled = decided.result()
             self.say(say.DECIDED_ELSEWHERE(status=settled.answer or settled.status, by=settled.answered_by))

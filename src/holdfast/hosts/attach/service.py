@@ -39,15 +39,15 @@ def attach(host: str, spec: Spec, *, at: float, dry_run: bool = False, force: bo
     """Merge our entries into the host's settings; a second time nothing changes."""
     installer = installer_of(host)
     program = find_program(installer.program, spec.environ)
-    if program is None and not force and not installer.config_folder(spec).is_dir():
-        raise AttachError(
-            f"{installer.program} is not in PATH and {installer.config_folder(spec)} does not exist; "
-            f"install it first, or say --force to write the settings all the same"
-        )
+    missing = program is None and not installer.config_folder(spec).is_dir()
+    absence = f"{installer.program} is not in PATH and {installer.config_folder(spec)} does not exist; install it first"
+    if missing and not force and not dry_run:
+        raise AttachError(f"{absence}, or say --force to write the settings all the same")
     known = find(spec.home, host, spec.scope, str(spec.vault))
     files = installer.files(spec)
     changes = engine.planned(files)
-    done = Done(host, tuple(changes), tuple(installer.remarks(spec)), program or "")
+    remarks = (*installer.remarks(spec), *((f"{absence}.",) if missing else ()))
+    done = Done(host, tuple(changes), remarks, program or "")
     if dry_run:
         return done
     records = engine.carry_out(files, changes, known)
