@@ -186,6 +186,7 @@ def test_AU3_why_finds_an_entry_by_its_event_its_call_and_its_approval(place, re
     assert by_call[0] == push.id
     assert len(by_call) == 2, "the question and its answer"
     assert [told["eventId"] for told in data("why", approval.id)] == by_call
+    assert [told["eventId"] for told in data("why", approval.id[:12])] == by_call, "as the list of approvals shows it"
     assert [told["eventId"] for told in data("why", push.id)] == [push.id]
     assert [told["eventId"] for told in data("why", by_call[1])] == [by_call[1]]
 

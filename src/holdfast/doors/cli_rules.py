@@ -214,15 +214,24 @@ def templates(context: Context, switch_on: str | None, switch_off: str | None, a
     emit([{**template, "about": template["about"].text()} for template in found], table(rows), as_json)
 
 
+_SHORTEST_ID = 8
+
+
 @click.command()
 @click.argument("event")
 @json_option
 @pass_context
 def why(context: Context, event: str, as_json: bool) -> None:
-    """Say who decided about EVENT (its id, its call's or its approval's), by which rule, and what would change it."""
+    """Say who decided about EVENT, by which rule, and what would change it.
+
+    EVENT is its id, its call's, or its approval's as `holdfast approvals list` shows it.
+    """
     from holdfast.doors.audit_data import entries_about
 
     found = [entry for _, entry in entries_about(context.store, event)] if context.has_store else []
+    if not found and context.has_store and len(event) >= _SHORTEST_ID:
+        begun = {approval.id for approval in context.store.approvals(limit=1000) if approval.id.startswith(event)}
+        found = [entry for _, entry in entries_about(context.store, begun.pop())] if len(begun) == 1 else []
     if not found:
         raise Failure(_nothing_about(context, event))
     from holdfast.doors.why import explanation
