@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from holdfast.hosts.host_memo import StoreMemo
+from holdfast.hosts.registry import HOSTS
+from holdfast.hosts.telling import Telling
 from holdfast.hosts.transcripts.claude_code import ClaudeCodeLines
 from holdfast.hosts.transcripts.codex import CodexLines
 from holdfast.hosts.transcripts.gemini import GeminiLines
@@ -111,6 +114,14 @@ def test_SC4_words_and_fill_are_on_record_once(stage):
     assert [event.text for event in events if event.kind == "assistant_replied"] == ["let me look", "all done"]
     fills = [event.data["used"] for event in events if event.kind == "context_measured"]
     assert fills == [101_005, 151_005]
+
+
+def test_SC4_words_are_told_once_though_two_hooks_meet_at_them(stage):
+    """The end of a turn began before the transcript was read, and speaks after it."""
+    store = stage("claude-code").control.store
+    memos = [StoreMemo(store, "claude-code", "s1") for _ in range(2)]
+    assert [memo.get("said") for memo in memos] == [None, None], "both have looked, and found nothing"
+    assert [Telling(HOSTS["claude-code"], memo).is_news("t1", "all done") for memo in memos] == [True, False]
 
 
 @pytest.mark.parametrize("garbage", ["", "\x00\xff", "{}", '{"type": "assistant", "message": 7}\n' * 3])

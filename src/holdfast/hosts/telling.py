@@ -7,6 +7,7 @@ has taken it away. What cannot be said at one event waits for the next that can 
 from __future__ import annotations
 
 import hashlib
+import threading
 from dataclasses import replace
 
 from holdfast.core.events import Compacted, Compacting, Event
@@ -21,6 +22,8 @@ _INJECTED = "injected"
 _WAITING = "waiting"
 _SAID = "said"
 _MOST_SAID = 30
+_ONE_AT_A_TIME = threading.Lock()
+"""The end of a turn and the reading of its transcript meet at the same words."""
 
 
 class Telling:
@@ -48,10 +51,12 @@ class Telling:
     def is_news(self, invocation: str, text: str) -> bool:
         """Whether these words of the model's are not on record yet: the transcript and a hook may both tell them."""
         mark = _mark(f"{invocation}\n{text.strip()}")
-        said = list(self._memo.get(_SAID) or ())
-        if mark in said:
-            return False
-        self._memo.put(_SAID, [*said[-_MOST_SAID:], mark])
+        with _ONE_AT_A_TIME:
+            self._memo.look_again()  # the other one may have told them since this hook began
+            said = list(self._memo.get(_SAID) or ())
+            if mark in said:
+                return False
+            self._memo.put(_SAID, [*said[-_MOST_SAID:], mark])
         return True
 
     def _fresh(self, outcome: Outcome) -> Outcome:
