@@ -5,7 +5,7 @@ A real server, a real Chromium, the built page. Bytes are counted at the server'
 that shows its letter. The keys are typed into the conversation that streams: text of a model and output of commands,
 first in a new one, then behind ten thousand events that are all loaded.
 
-    python benchmarks/bench_page.py [--rounds 5] [--keys 200] [--rate 50] [--past 10000] [--json]
+    python benchmarks/bench_page.py [--rounds 5] [--keys 200] [--rate 90] [--past 10000] [--json]
 """
 
 import argparse
@@ -165,7 +165,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--keys", type=int, default=200)
-    parser.add_argument("--rate", type=float, default=50.0)
+    parser.add_argument("--rate", type=float, default=90.0, help="while text or output comes; less in all")
     parser.add_argument("--past", type=int, default=10_000)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
