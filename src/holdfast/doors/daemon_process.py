@@ -31,6 +31,7 @@ from holdfast.doors.process_name import take_name
 from holdfast.store.home import Home, own_pids
 
 START_SECONDS = 10.0
+_SPAWN_AGAIN_SECONDS = 3.0
 _PORTS = range(20_000, 32_000)
 """Below what systems hand out by themselves, so that a port is still free after a restart."""
 _MOST_DEATHS = 5
@@ -112,8 +113,14 @@ def ensure_running(home: Home, seconds: float = START_SECONDS) -> bool:
         return True
     if said is not None and not stop(home):
         return True  # an old one that will not go is better than none
-    spawn(home)
-    return _wait(lambda: is_alive(home), seconds)
+    end = time.monotonic() + seconds
+    while True:
+        spawn(home)
+        # One that has just been told to go may hold the lock for a moment longer: who finds it held ends at once.
+        if _wait(lambda: is_alive(home), min(_SPAWN_AGAIN_SECONDS, max(0.0, end - time.monotonic()))):
+            return True
+        if time.monotonic() >= end:
+            return False
 
 
 def start_for_hook(home: str, *, wait: bool) -> bool:

@@ -1,6 +1,10 @@
 """UI1: files to mention, and files that are dragged into the conversation."""
 
+import time
+
 import pytest
+
+from holdfast.doors.web.files import FRESH_SECONDS
 
 BYTES = {"content-type": "application/octet-stream"}
 
@@ -35,6 +39,18 @@ def test_UI1_mentions_are_completed_the_likeliest_first(client, project):
     assert names("smpy") == ["src/main.py", "src/app/maintenance.py"]
     assert not [name for name in names("") if name.startswith((".git", "node_modules"))]
     assert names("no such thing") == []
+
+
+def test_UI1_a_file_that_was_made_since_the_last_look_is_completed_soon(client, project):
+    def names():
+        return [found["path"] for found in client.get("/api/files/complete", prefix="brand-new").json()["files"]]
+
+    assert names() == []
+    (project / "brand-new.md").write_text("x")
+    end = time.monotonic() + FRESH_SECONDS - 1
+    while names() == [] and time.monotonic() < end:
+        time.sleep(0.05)
+    assert names() == ["brand-new.md"], "a listing of seconds ago does not hold it"
 
 
 def test_UI1_completion_does_not_leave_the_vault(client, project, tmp_path):

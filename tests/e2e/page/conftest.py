@@ -178,6 +178,7 @@ def window(browser, served):
         yield make
     for context in contexts:
         context.close()
+    served.forget_browsers()
 
 
 @pytest.fixture

@@ -134,6 +134,12 @@ class Served:
         """A one-time code for another browser."""
         return self.post("/api/devices/pair")["code"]
 
+    def forget_browsers(self) -> None:
+        """Those that tests let in: a server knows fifty, and the one it forgets first would be the test's own."""
+        for device in self.get("/api/devices")["devices"]:
+            if not device["current"]:
+                self._ask("DELETE", f"/api/devices/{device['id']}")
+
     def link(self) -> str:
         return f"{self.url}/#enter={self.code()}"
 

@@ -33,7 +33,8 @@ _GONE = Phrase("file.vault_gone", "{vault} is not there any more", "{vault} å·²ä
 
 MOST_NAMES = 50_000
 LIST_SECONDS = 1.0
-FRESH_SECONDS = 5.0
+FRESH_SECONDS, NEWEST_SECONDS = 5.0, 0.3
+"""How old a listing may be; what it does not hold may have been made since, so then it must be newer."""
 UPLOAD_SECONDS = 600.0
 _NOT_LISTED = frozenset(
     (
@@ -77,11 +78,13 @@ def complete(call: Call) -> FileList:
     vault = _vault(call)
     wanted = call.text("prefix").lstrip("@").casefold()
     limit = call.number("limit", 20, 100, 1)
-    ranked = [
-        (rank, match) for match in _listing(vault) if (rank := _rank(match["path"].casefold(), wanted)) is not None
-    ]
+    ranked = _ranked(_listing(vault, FRESH_SECONDS), wanted) or _ranked(_listing(vault, NEWEST_SECONDS), wanted)
     ranked.sort(key=lambda found: (found[0], len(found[1]["path"]), found[1]["path"]))
     return {"files": [match for _, match in ranked[:limit]]}
+
+
+def _ranked(files: list[FileMatch], wanted: str) -> list[tuple[int, FileMatch]]:
+    return [(rank, match) for match in files if (rank := _rank(match["path"].casefold(), wanted)) is not None]
 
 
 def _rank(path: str, wanted: str) -> int | None:
@@ -100,11 +103,12 @@ def _rank(path: str, wanted: str) -> int | None:
     return 4 if all(letter in letters for letter in wanted) else None
 
 
-def _listing(vault: Path) -> list[FileMatch]:
+def _listing(vault: Path, age: float) -> list[FileMatch]:
+    """The files of the vault, as they were at most `age` seconds ago."""
     key = str(vault)
     with _lock:
         known = _listings.get(key)
-    if known is not None and time.monotonic() - known[0] < FRESH_SECONDS:
+    if known is not None and time.monotonic() - known[0] < age:
         return known[1]
     found = list(_walk(vault))
     with _lock:
