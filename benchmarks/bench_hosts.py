@@ -22,16 +22,15 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from null_daemon import NullDaemon  # noqa: E402 (found on the path set above)
+from null_daemon import NullDaemon
 
-from e2e.attached import ALLOW_BASH, Holdfast, config  # noqa: E402 (found on the path set above)
-from e2e.installed_clis import missing_for  # noqa: E402 (found on the path set above)
-from e2e.kits import KITS  # noqa: E402 (found on the path set above)
-from holdfast.store.home import own_pids  # noqa: E402 (found on the path set above)
-from holdfast.testing import ScriptError  # noqa: E402 (found on the path set above)
+from e2e.attached import ALLOW_BASH, Holdfast, config
+from e2e.installed_clis import missing_for
+from e2e.kits import KITS
+from holdfast.store.home import own_pids
+from holdfast.testing import ScriptError
 
 LIMITS = {"claude-code": 10.0, "opencode": 10.0, "codex": 20.0, "gemini": 20.0}
 CALLS = {"claude-code": 300, "opencode": 60}

@@ -110,7 +110,7 @@ def _posted(url: str, body: dict[str, Any], key: str, seconds: float, local: boo
     """The answer, read within the deadline however slowly it drips, and not beyond a size."""
     import httpx  # noqa: PLC0415 (costs more than a search)
 
-    from holdfast.trust import system_trust  # noqa: PLC0415 (the same)
+    from holdfast.trust import system_trust  # noqa: PLC0415 (only who searches by meaning pays for loading it)
 
     end = time.monotonic() + seconds
     timeout = httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))

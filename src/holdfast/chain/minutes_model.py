@@ -42,7 +42,7 @@ def minutes_model(control: Control) -> MinutesModel | None:
 def _requested(choice: ModelChoice, key: str, instructions: str, text: str, seconds: float) -> str:
     import httpx  # noqa: PLC0415 (costs more than all the rest of sealing)
 
-    from holdfast.trust import system_trust  # noqa: PLC0415 (the same)
+    from holdfast.trust import system_trust  # noqa: PLC0415 (only who has a model write the minutes pays for loading it)
 
     said = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
     if choice.api == "responses":
